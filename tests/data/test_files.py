@@ -1,0 +1,50 @@
+"""Files are written whole or not at all."""
+
+import pytest
+
+from litotes.data.captions import read_negation_pairs
+from litotes.data.files import write_atomically
+from litotes.errors import DataError
+
+
+def test_what_stood_there_is_replaced(tmp_path):
+    file = tmp_path / "a.txt"
+    file.write_text("old")
+    write_atomically(file, "neü")
+    assert file.read_bytes() == "neü".encode()
+    assert [p.name for p in tmp_path.iterdir()] == ["a.txt"]
+
+
+def test_a_failed_write_leaves_no_trace(tmp_path):
+    file = tmp_path / "a.txt"
+    file.write_text("old")
+    with pytest.raises(UnicodeEncodeError):
+        write_atomically(file, "\udcff")
+    with pytest.raises(TypeError):
+        write_atomically(file, 3)
+    assert file.read_text() == "old"
+    assert [p.name for p in tmp_path.iterdir()] == ["a.txt"]
+
+
+def test_pairs_come_as_an_object_or_a_list(tmp_path):
+    (tmp_path / "o.json").write_text('{"a dog": "no dog"}')
+    (tmp_path / "l.json").write_text('[["a dog", "no dog"]]')
+    assert read_negation_pairs(tmp_path / "o.json") == [("a dog", "no dog")]
+    assert read_negation_pairs(tmp_path / "l.json") == [("a dog", "no dog")]
+
+
+@pytest.mark.parametrize(
+    ("content", "problem"),
+    [
+        ("{", "no JSON"),
+        ("3", "object or a list"),
+        ('["ab"]', "pair 1"),
+        ("[3]", "pair 1"),
+        ('{"a": 1}', "pair 1"),
+        ('[["a", "b"], ["a"]]', "pair 2"),
+    ],
+)
+def test_malformed_pairs_say_where(tmp_path, content, problem):
+    (tmp_path / "p.json").write_text(content)
+    with pytest.raises(DataError, match=problem):
+        read_negation_pairs(tmp_path / "p.json")
