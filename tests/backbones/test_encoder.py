@@ -91,7 +91,7 @@ def test_cut_captions_are_counted_once_a_call(encoder: DualEncoder, captions: li
         encoder.encode_texts(captions[:7])
     found = [w for w in caught if issubclass(w.category, LitotesWarning)]
     assert len(found) == 2
-    assert "2 of 8 different captions had more than 77 tokens" in str(found[0].message)
+    assert "2 of 8 captions had more than 77 tokens" in str(found[0].message)
     assert {w.filename for w in found} == {__file__}
 
 

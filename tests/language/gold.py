@@ -132,6 +132,7 @@ PREDICATES: list[Gold] = [
     ("a boy holding a phone without texting", "a boy holding a phone", ("a boy texting",)),
     ("two men, neither wearing a hat", "two men", ("two men wearing a hat",)),
     ("none of the people are wearing hats", "", ("people wearing hats",)),
+    ("a boy holding a board who fails to surf", "a boy holding a board", ("a boy surfing",)),
     ("It isn't snowing.", "", ("snow",)),
 ]
 

@@ -267,8 +267,8 @@ class DualEncoder:
         ids, cut = self.text.tokenize(texts)
         if cut:
             warnings.warn(
-                f"{cut} of {len(texts)} different captions had more than {self.context_length} "
-                f"tokens and were cut",
+                f"{cut} of {len(texts)} captions had more than {self.context_length} tokens "
+                f"and were cut",
                 LitotesWarning,
                 stacklevel=4,
             )

@@ -139,7 +139,7 @@ NO = (
 #: Each is one wording of "not".
 NOT = (r"unable to|no longer|neither|nor|never|not(?!-)",)
 #: Each is one wording of "does not".
-DOES_NOT = (r"(?:refus|fail|declin)(?:es|ed) to",)
+DOES_NOT = (r"(?:refus(?:es|ed)|fail(?:s|ed)|declin(?:es|ed)) to",)
 _UNSEEN = (
     "(?:visible|present|shown|included|depicted|pictured|in sight|in view|to be seen|featured)"
 )

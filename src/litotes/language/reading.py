@@ -66,6 +66,7 @@ _CLAUSE_END = re.compile(r"[.:bwWNXBOMZ]|&(?=[gvpxiWNXB])|&(?=d*a*n[vx])|,(?![^.
 _FOLLOWING_ADVERBS = frozenset(
     {"nearby", "around", "anywhere", "there", "here", "left", "now", "today", "yet"}
 )
+_HELPERS = frozenset({"do", "does", "did", "can", "could", "will", "would"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -195,8 +196,14 @@ def _correct_beside(doc: Doc, letters: list[str], cue: CueSpan) -> None:
         letters[cue.end + 1] = "n"  # "no fire hydrant"
     if cue.kind is Kind.NOT and after[:1] == ["v"]:
         letters[cue.end] = _after_bare_not(doc, cue)
+    if after[:1] == ["n"] and _is_helped(doc, cue):
+        letters[cue.end] = "v"  # "does not surf"
     if cue.kind is Kind.ABSENT and cue.start and letters[cue.start - 1] == "v":
         letters[cue.start - 1] = "n"  # "fork not visible"
+
+
+def _is_helped(doc: Doc, cue: CueSpan) -> bool:
+    return cue.kind is Kind.NOT and cue.start > 0 and doc[cue.start - 1].lower_ in _HELPERS
 
 
 def _after_bare_not(doc: Doc, cue: CueSpan) -> str:

@@ -56,7 +56,7 @@ def predicate_text(reading: Reading, start: int, end: int) -> str:
     perfect = token.tag_ in ("VBN", "VBD") and any(
         child.lemma_ == "have" and child.dep_ == "aux" for child in token.children
     )
-    if perfect or (reading.letter(start) == "v" and token.tag_ in ("VB", "VBZ", "VBP")):
+    if perfect or (reading.letter(start) == "v" and token.tag_ not in ("VBD", "VBN")):
         return gerund(str(token.lemma_).lower()) + text[len(token.text) :]
     return text
 
