@@ -122,7 +122,7 @@ def test_missing_photographs_are_named_and_counted(tmp_path, tiny_encoder):
 
 
 def test_settings_are_part_of_the_record():
-    assert strategy_settings(Subtract(beta=0.4)) == {"beta": 0.4}
+    assert strategy_settings(Subtract(0.4, "{}")) == {"beta": 0.4, "prompt": "{}"}
     assert strategy_settings(Plain()) == {}
 
 

@@ -133,6 +133,7 @@ PREDICATES: list[Gold] = [
     ("two men, neither wearing a hat", "two men", ("two men wearing a hat",)),
     ("none of the people are wearing hats", "", ("people wearing hats",)),
     ("a boy holding a board who fails to surf", "a boy holding a board", ("a boy surfing",)),
+    ("men near buildings not yet finished", "men near buildings", ("finished buildings",)),
     ("It isn't snowing.", "", ("snow",)),
 ]
 

@@ -5,6 +5,8 @@ import pytest
 import torch
 from safetensors.torch import save_file
 from sklearn.linear_model import LogisticRegression
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
 from tests.conftest import make_tiny_encoder
 
 from litotes.errors import DirectionError
@@ -36,9 +38,17 @@ def test_directions_are_unit_and_tell_held_out_captions_apart(direction):
 
 
 def test_scaled_features_map_the_weight_back(tiny_encoder):
+    """Probe decisions on raw states are those of scikit-learn's pipeline on scaled ones."""
     scaled = NegationDirection.fit(tiny_encoder, PAIRS, features="scaled")
     torch.testing.assert_close(scaled.weights.norm(dim=1), torch.ones(3))
     assert scaled.accuracy.min() > 0.9
+    order = torch.randperm(len(PAIRS), generator=torch.Generator().manual_seed(0)).tolist()
+    train = [PAIRS[i] for i in order[round(len(PAIRS) * 0.2) :]]
+    texts = [caption for pair in train for caption in pair]
+    states = tiny_encoder.text_states(texts)[:, scaled.best_layer].numpy()
+    probe = make_pipeline(StandardScaler(), LogisticRegression(fit_intercept=False, max_iter=1000))
+    probe.fit(states, np.tile([0, 1], len(train)))
+    assert scaled.says_negated(tiny_encoder, texts) == (probe.predict(states) == 1).tolist()
 
 
 def test_steering_follows_the_formula_block_by_block(tiny_encoder, direction):

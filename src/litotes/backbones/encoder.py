@@ -26,7 +26,7 @@ from litotes.errors import LitotesWarning, ModelError
 
 T = TypeVar("T")
 R = TypeVar("R")
-ImageLike = str | PathLike[str] | Image.Image | Tensor
+ImageLike = str | PathLike[str] | Image.Image | Tensor | dict[str, Tensor]
 
 
 class ImageTower(ABC):
@@ -152,7 +152,8 @@ class DualEncoder:
         """Unit vectors ``(N, d)``, float32, of pictures.
 
         Args:
-            images: paths, PIL pictures, or tensors ``(3, H, W)`` that are already preprocessed.
+            images: paths, PIL pictures, or what the tower's ``preprocess`` makes of one: a
+                tensor ``(3, H, W)``, or a dict of tensors.
             batch_size: pictures computed at once.
             progress: show a progress bar; by default at a terminal.
 
@@ -277,7 +278,7 @@ class DualEncoder:
             yield rows, batch.to(self.device)
 
     def _prepare(self, image: ImageLike) -> Any:
-        if isinstance(image, Tensor):
+        if isinstance(image, Tensor | dict):
             return image
         if isinstance(image, Image.Image):
             return self.image.preprocess(image.convert("RGB"))

@@ -181,7 +181,8 @@ def encoder_of(
     model.image.trunk.to(memory_format=torch.channels_last)
     stack = BertStack(
         model.text["bert"],
-        model.text["project"],
+        # Looked up anew each time: an adapter may replace the layer.
+        lambda pooled: model.text["project"](pooled),
         partial(_tokenize, _tokenizer()),
         "MiniLM wordpiece uncased",
         CONTEXT,

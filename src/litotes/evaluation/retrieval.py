@@ -52,13 +52,14 @@ class RetrievalTask:
         texts = [caption for captions in self.captions.values() for caption in captions]
         owner = torch.tensor([i for i, c in enumerate(self.captions.values()) for _ in c])
         to_image, to_text = retrieval_ranks(encoder.encode_texts(texts), images, owner, texts)
-        hits = {f"image→text R@{k}": (to_text < k).double().numpy() for k in KS}
+        hits = {}
         for k in KS:
             # One value an image, so that the interval is over images, not captions.
             found = torch.zeros(len(images), dtype=torch.double)
             found.index_add_(0, owner, (to_image < k).double())
             hits[f"text→image R@{k}"] = (found / owner.bincount()).numpy()
-        metrics = {name: Metric.of(values) for name, values in sorted(hits.items())}
+        hits |= {f"image→text R@{k}": (to_text < k).double().numpy() for k in KS}
+        metrics = {name: Metric.of(values) for name, values in hits.items()}
         metrics["rSum"] = Metric.of(100 * np.sum(list(hits.values()), axis=0))
         return Record.make(
             encoder,

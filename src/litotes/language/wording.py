@@ -116,7 +116,7 @@ def _parsed_subject(reading: Reading, place: int, before: list[Span]) -> Span | 
         subject = next((c for c in token.children if c.dep_ in ("nsubj", "nsubjpass")), None)
         if subject is not None and reading.letter(subject.i) == "n" and subject.i < place:
             token = subject
-        elif token.head is token:
+        elif token.head.i == token.i:  # the root
             return None
         else:
             token = token.head

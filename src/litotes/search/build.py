@@ -21,7 +21,6 @@ from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
-from PIL import Image
 from rich.console import Console
 from rich.progress import (
     MofNCompleteColumn,
@@ -92,7 +91,7 @@ class _Photo:
     digest: bytes
     width: int = 0
     height: int = 0
-    pixels: Tensor | Image.Image | None = None
+    pixels: Tensor | dict[str, Tensor] | None = None
 
 
 class Folder:
@@ -250,9 +249,7 @@ class Builder:
                 self.failed[digest] = _reason(error, path)
                 raise
         photo.width, photo.height = image.size
-        pixels = self.encoder.image.preprocess(image)
-        # What is not one tensor (some models of transformers) the encoder has to make again.
-        photo.pixels = pixels if isinstance(pixels, Tensor) else image
+        photo.pixels = self.encoder.image.preprocess(image)
         return photo
 
     def _encode(self, batch: list[_Photo]) -> None:

@@ -27,6 +27,8 @@ from litotes.data.files import write_atomically
 from litotes.errors import DirectionError
 
 Features = Literal["raw", "scaled"]
+CHANCE = 0.55
+"""A probe that is right no more often than this on held-out captions has found nothing."""
 _FORMAT = "litotes-negation-direction-1"
 
 
@@ -36,12 +38,15 @@ class NegationDirection:
 
     Attributes:
         weights: unit rows ``w_l``, shape ``(depth, width)``, float32.
+        biases: what each block's probe adds to ``h_l · w_l``, shape ``(depth,)``; steering does
+            not use them.
         accuracy: held-out accuracy of each block's probe, shape ``(depth,)``, 0 to 1.
         text_fingerprint: of the encoder's text side it was fitted on.
         settings: how it was fitted: model, features, pairs, seed and the rest.
     """
 
     weights: Tensor
+    biases: Tensor
     accuracy: Tensor
     text_fingerprint: str
     settings: Mapping[str, Any] = field(default_factory=dict)
@@ -63,8 +68,8 @@ class NegationDirection:
             encoder: whose text side is read; it is not changed.
             pairs: ``(affirmative, negated)`` captions.
             features: ``"raw"``, logistic regression without intercept on ``h_l`` as the paper
-                does; or ``"scaled"``, each unit divided by its spread first and the weight
-                mapped back, which post-norm encoders (BERT) need for L-BFGS to converge.
+                does; or ``"scaled"``, each unit centred and divided by its spread first and the
+                weight mapped back, which post-norm encoders (BERT) need for L-BFGS to converge.
             held_out: share of the pairs, both captions of each, kept for ``accuracy``.
             seed: draws the held-out pairs.
             progress: show a progress bar; by default at a terminal.
@@ -93,8 +98,9 @@ class NegationDirection:
             for layer in range(encoder.text.depth)
         ]
         return cls(
-            weights=torch.stack([weight for weight, _ in fitted]),
-            accuracy=torch.tensor([accuracy for _, accuracy in fitted]),
+            weights=torch.stack([weight for weight, _, _ in fitted]),
+            biases=torch.tensor([bias for _, bias, _ in fitted]),
+            accuracy=torch.tensor([accuracy for _, _, accuracy in fitted]),
             text_fingerprint=encoder.text_fingerprint,
             settings={
                 "model": encoder.name,
@@ -151,7 +157,8 @@ class NegationDirection:
         self.check(encoder)
         layer = self.best_layer
         states = encoder.text_states(texts)[:, layer]
-        return [bool(score > 0) for score in states @ self.weights[layer]]
+        scores = states @ self.weights[layer] + self.biases[layer]
+        return [bool(score > 0) for score in scores]
 
     def check(self, encoder: DualEncoder) -> None:
         """Raise `DirectionError` unless this direction was fitted on the encoder's text side."""
@@ -170,7 +177,9 @@ class NegationDirection:
             "text_fingerprint": self.text_fingerprint,
             "settings": json.dumps(dict(self.settings), sort_keys=True),
         }
-        tensors = {"weights": self.weights.contiguous(), "accuracy": self.accuracy.contiguous()}
+        tensors = {
+            name: getattr(self, name).contiguous() for name in ("weights", "biases", "accuracy")
+        }
         write_atomically(path, save(tensors, header))
 
     @classmethod
@@ -189,6 +198,7 @@ class NegationDirection:
                     )
                 return cls(
                     weights=file.get_tensor("weights"),
+                    biases=file.get_tensor("biases"),
                     accuracy=file.get_tensor("accuracy"),
                     text_fingerprint=header["text_fingerprint"],
                     settings=json.loads(header["settings"]),
@@ -199,33 +209,37 @@ class NegationDirection:
             raise DirectionError(f"{path} is damaged, or no negation direction: {error}") from error
 
 
-def _fit_block(layer: int, train: Tensor, test: Tensor, features: Features) -> tuple[Tensor, float]:
-    """Unit weight ``(width,)`` and held-out accuracy, of pairs' states ``(pairs, 2, width)``."""
+def _fit_block(
+    layer: int, train: Tensor, test: Tensor, features: Features
+) -> tuple[Tensor, float, float]:
+    """Unit weight ``(width,)``, bias and held-out accuracy, of states ``(pairs, 2, width)``."""
     from sklearn.exceptions import ConvergenceWarning
     from sklearn.linear_model import LogisticRegression
 
-    def flat(states: Tensor) -> tuple[Tensor, Tensor]:
-        return states.flatten(0, 1), torch.tensor([0, 1]).repeat(len(states))
-
-    x, y = flat(train)
+    x, y = train.flatten(0, 1), torch.tensor([0, 1]).repeat(len(train))
     if not torch.isfinite(x).all():
         raise DirectionError(f"block {layer}: the encoder's states are not finite")
-    spread = x.std(0) if features == "scaled" else torch.ones(x.shape[1])
-    spread = torch.where(spread > 0, spread, torch.ones_like(spread))
+    mean, spread = torch.zeros(x.shape[1]), torch.ones(x.shape[1])
+    if features == "scaled":
+        mean, spread = x.mean(0), x.std(0)
+        spread[spread == 0] = 1
     probe = LogisticRegression(fit_intercept=False, max_iter=1000)
     with warnings.catch_warnings():
+        # What did not converge is judged by the held-out captions below.
         warnings.simplefilter("ignore", ConvergenceWarning)
-        probe.fit((x / spread).numpy(), y.numpy())
+        probe.fit(((x - mean) / spread).numpy(), y.numpy())
     weight = torch.from_numpy(probe.coef_[0]).float() / spread
     norm = float(weight.norm())
     if not math.isfinite(norm) or norm == 0:
         raise DirectionError(f"block {layer}: logistic regression found no direction")
     weight = weight / norm
-    held_x, held_y = flat(test)
-    accuracy = float(((held_x @ weight > 0).long() == held_y).float().mean())
-    if int(probe.n_iter_[0]) >= 1000 and accuracy <= 0.55:
+    bias = -float(weight @ mean)
+    held, labels = test.flatten(0, 1), torch.tensor([0, 1]).repeat(len(test))
+    accuracy = float(((held @ weight + bias > 0).long() == labels).float().mean())
+    if accuracy <= CHANCE:
         raise DirectionError(
-            f"block {layer}: logistic regression did not converge in 1,000 iterations and is "
-            f"right on {accuracy:.0%} of held-out captions; try features='scaled'"
+            f"block {layer}: the probe tells {accuracy:.0%} of held-out captions apart, which is "
+            f"chance: there is no direction"
+            + ("; try features='scaled'" if features == "raw" else "")
         )
-    return weight, accuracy
+    return weight, bias, accuracy
