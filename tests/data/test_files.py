@@ -1,5 +1,7 @@
 """Files are written whole or not at all."""
 
+from pathlib import Path
+
 import pytest
 
 from litotes.data.captions import read_negation_pairs
@@ -24,6 +26,19 @@ def test_a_failed_write_leaves_no_trace(tmp_path):
         write_atomically(file, 3)
     assert file.read_text() == "old"
     assert [p.name for p in tmp_path.iterdir()] == ["a.txt"]
+
+
+def test_a_link_is_followed_and_a_folder_refused(tmp_path):
+    (tmp_path / "real.txt").write_text("old")
+    (tmp_path / "link.txt").symlink_to("real.txt")
+    write_atomically(tmp_path / "link.txt", "new")
+    assert (tmp_path / "real.txt").read_text() == "new"
+    assert (tmp_path / "link.txt").is_symlink()
+    with pytest.raises(IsADirectoryError):
+        write_atomically(tmp_path, "new")
+    write_atomically("/dev/null", "new")
+    assert not Path("/dev/null").is_file()
+    assert sorted(p.name for p in tmp_path.iterdir()) == ["link.txt", "real.txt"]
 
 
 def test_pairs_come_as_an_object_or_a_list(tmp_path):

@@ -117,7 +117,7 @@ def test_missing_photographs_are_named_and_counted(tmp_path, tiny_encoder):
         "not_shown": NAMES[20:],
     }
     task = ExclusionTask.read(task_file(tmp_path, json.dumps([pair])), "dev")
-    with pytest.raises(DataError, match=r"0\.jpg and 29 more"):
+    with pytest.raises(DataError, match=r"30 of 30 .* first is .*0\.jpg"):
         task.run(tiny_encoder, [Plain()])
 
 

@@ -95,6 +95,18 @@ def test_what_is_written_loads_and_changes_the_heads_and_upper_layers_only(whole
     assert losses[-1] < losses[0]
 
 
+def test_a_run_goes_on_with_its_own_recipe_only(data, whole, tmp_path):
+    (tmp_path / "other.toml").write_text(RECIPE.replace("seed = 3", "seed = 4"))
+    with pytest.raises(DataError, match="another recipe"):
+        train_mini(read_recipe(tmp_path / "other.toml"), data, whole[0])
+
+
+def test_fewer_photographs_than_a_batch_are_an_error(data, tmp_path):
+    (tmp_path / "large.toml").write_text(RECIPE.replace("batch_size = 4", "batch_size = 10"))
+    with pytest.raises(DataError, match=r"9 photographs .* one batch of 10"):
+        train_mini(read_recipe(tmp_path / "large.toml"), data, tmp_path / "run")
+
+
 @pytest.mark.parametrize(
     ("change", "problem"),
     [

@@ -265,7 +265,8 @@ class DualEncoder:
     ) -> Iterable[tuple[Tensor, Tensor]]:
         if not texts:
             return
-        ids, cut = self.text.tokenize(texts)
+        # What is not valid Unicode, such as bytes that a shell passed on, no tokenizer takes.
+        ids, cut = self.text.tokenize([t.encode(errors="replace").decode() for t in texts])
         if cut:
             warnings.warn(
                 f"{cut} of {len(texts)} captions had more than {self.context_length} tokens "

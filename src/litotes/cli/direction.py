@@ -30,7 +30,9 @@ def fit(
         Literal["raw", "scaled"],
         typer.Option(help="raw, as the paper; or scaled, for post-norm encoders (BERT)."),
     ] = "raw",
-    seed: Annotated[int, typer.Option(help="Draws the held-out fifth of the pairs.")] = 0,
+    seed: Annotated[
+        int, typer.Option(min=0, max=2**63 - 1, help="Draws the held-out fifth of the pairs.")
+    ] = 0,
     device: Device = None,
     as_json: AsJson = False,
 ) -> None:

@@ -1,5 +1,6 @@
 """`litotes eval`: measure a model and its strategies."""
 
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -38,6 +39,9 @@ def exclusion(
     strategy: Annotated[
         list[str] | None, typer.Option(help="A strategy by name; may be given more than once.")
     ] = None,
+    direction: Annotated[
+        Path | None, typer.Option(help="Negation direction for steer, if none ships for the model.")
+    ] = None,
     sweep: Annotated[
         bool, typer.Option(help="Try the settings of subtract and steer (α, layers, β).")
     ] = False,
@@ -52,13 +56,18 @@ def exclusion(
     """Share of the first ten photographs that violate "A without B", and that are right."""
     from litotes import strategies
     from litotes.evaluation.exclusion import ExclusionTask
-    from litotes.evaluation.sweep import settings_to_sweep
+    from litotes.evaluation.sweep import available_direction, settings_to_sweep
+    from litotes.strategies import Steer
 
     task = ExclusionTask.read(data, split)
     encoder = load_model(choose_model(None, model, pretrained, adapter), device)
-    chosen = [strategies.get(name) for name in strategy or strategies.NAMES]
+    steer = available_direction(encoder, direction)
     if sweep:
-        chosen = settings_to_sweep(encoder)
+        chosen = settings_to_sweep(encoder, steer)
+    else:
+        names = strategy or [n for n in strategies.NAMES if n != "steer" or steer is not None]
+        chosen = [strategies.get(name) for name in names]
+        chosen = [replace(s, direction=steer) if isinstance(s, Steer) else s for s in chosen]
     _report(task.run(encoder, chosen), out, into, as_json)
 
 
@@ -83,9 +92,6 @@ def retrieval(
 
 
 def _report(records: "list[Record]", out: Path | None, into: Path | None, as_json: bool) -> None:
-    from rich.console import Console
-    from rich.markdown import Markdown
-
     from litotes.evaluation.record import write_records
     from litotes.evaluation.report import markdown_table, update_block
 
@@ -97,4 +103,4 @@ def _report(records: "list[Record]", out: Path | None, into: Path | None, as_jso
     if as_json:
         print_json([record.model_dump() for record in records])
     else:
-        Console().print(Markdown(table))
+        typer.echo(table)

@@ -63,6 +63,8 @@ def search(
     device: Device = None,
 ) -> None:
     """Find the photos of an indexed folder that fit a sentence."""
+    if not query.strip():
+        raise typer.BadParameter("the query is empty: say what to find", param_hint="QUERY")
     if paths_only and (as_json or compare):
         raise typer.BadParameter("--paths-only goes with neither --json nor --compare")
     if direction is not None and strategy not in ("default", "steer"):

@@ -23,7 +23,7 @@ def read_captions(folder: Path, split: str) -> dict[str, list[str]]:
     captions: dict[str, list[str]] = {}
     splits = set()
     try:
-        with file.open(newline="", encoding="utf-8") as lines:
+        with file.open(newline="", encoding="utf-8-sig") as lines:
             reader = csv.DictReader(lines, strict=True)
             if missing := [c for c in COLUMNS if c not in (reader.fieldnames or ())]:
                 raise DataError(
@@ -44,7 +44,8 @@ def read_captions(folder: Path, split: str) -> dict[str, list[str]]:
     except (csv.Error, UnicodeDecodeError) as error:
         raise DataError(f"{file} is no CSV file in UTF-8: {error}") from error
     if not captions:
-        raise DataError(f"{file} has no split {split!r}: it has {', '.join(sorted(splits))}")
+        found = ", ".join(sorted(splits)) or "no rows at all"
+        raise DataError(f"{file} has no split {split!r}: it has {found}")
     return captions
 
 
@@ -58,7 +59,7 @@ def read_negation_pairs(file: Path) -> list[tuple[str, str]]:
         content = json.loads(file.read_bytes())
     except OSError as error:
         raise DataError(f"cannot read {file}: {error}") from error
-    except ValueError as error:
+    except (ValueError, RecursionError) as error:
         raise DataError(f"{file} is no JSON: {error}") from error
     pairs = list(content.items()) if isinstance(content, dict) else content
     if not isinstance(pairs, list):

@@ -18,6 +18,7 @@ from pydantic import BaseModel, TypeAdapter, ValidationError
 from torch import Tensor
 
 from litotes.backbones.encoder import DualEncoder
+from litotes.data.problems import problems
 from litotes.errors import DataError
 from litotes.evaluation.record import Metric, Record
 from litotes.evaluation.vectors import check_finite, image_vectors
@@ -68,7 +69,9 @@ class ExclusionTask:
         except OSError as error:
             raise DataError(f"cannot read {file}: {error}") from error
         except ValidationError as error:
-            raise DataError(f"{file} is no file of exclusion pairs: {error}") from error
+            raise DataError(f"{file} is no file of exclusion pairs: {problems(error)}") from error
+        if not pairs:
+            raise DataError(f"{file} holds no pair")
         for pair in pairs:
             if not pair.queries or len(pair.right + pair.violating + pair.not_shown) < TOP:
                 raise DataError(

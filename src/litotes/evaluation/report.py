@@ -32,7 +32,7 @@ def update_block(file: Path, name: str, content: str) -> None:
     start, end = f"<!-- {name} -->", f"<!-- /{name} -->"
     try:
         text = file.read_text(encoding="utf-8")
-    except OSError as error:
+    except (OSError, UnicodeDecodeError) as error:
         raise DataError(f"cannot read {file}: {error}") from error
     before, found, rest = text.partition(start)
     _, closed, after = rest.partition(end)

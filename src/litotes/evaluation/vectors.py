@@ -30,7 +30,9 @@ def image_vectors(encoder: DualEncoder, paths: Sequence[Path]) -> Tensor:
     """
     missing = [path for path in paths if not path.is_file()]
     if missing:
-        raise DataError(f"{missing[0]} and {len(missing) - 1} more pictures are missing")
+        raise DataError(
+            f"{len(missing)} of {len(paths)} pictures are missing; the first is {missing[0]}"
+        )
     stats = [path.stat() for path in paths]
     key = hashlib.sha256(encoder.image_fingerprint.encode())
     for path, stat in zip(paths, stats, strict=True):

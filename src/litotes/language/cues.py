@@ -137,7 +137,7 @@ NO = (
     r"(?:hardly|scarcely|barely) any|nary an?",
 )
 #: Each is one wording of "not".
-NOT = (r"unable to|no longer|neither|nor|never|not(?!-)",)
+NOT = (r"unable to|no longer|neither|nor|never|not(?: yet)?(?!-)",)
 #: Each is one wording of "does not".
 DOES_NOT = (r"(?:refus(?:es|ed)|fail(?:s|ed)|declin(?:es|ed)) to",)
 _UNSEEN = (

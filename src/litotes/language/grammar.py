@@ -50,7 +50,7 @@ _CLAUSE_START = re.compile(r"(?:^|[.:,bw&])[^.:,bw&]*$")
 
 _LEADING_WORDS = frozenset({"with", "having", "plus", "even", "being", "just"})
 _LEADING_VERBS = frozenset({"have", "seem", "appear"})
-_DROPPED_ADVERBS = frozenset({"yet", "also", "even", "actually", "really", "currently", "exactly"})
+_DROPPED_ADVERBS = frozenset({"also", "even", "actually", "really", "currently", "exactly"})
 #: Prepositions that may end a clause: "with no shirt on".
 _STRANDED = frozenset({"on", "inside", "outside"})
 #: Said behind an excluded thing without adding to it.
@@ -130,7 +130,9 @@ def _read_no(reading: Reading, cue: CueSpan) -> Exclusion | None:
     if reading.letter(cue.start - 1) == "d" and len(things) == 1:
         return _read_attribute_with_no(cue, things[0], reading)
     subject_place = _SUBJECT_PLACE.search(reading.letters[: cue.start])
-    if subject_place and reading.letter(things[-1].end) in "xv":
+    # Behind "and" only an auxiliary tells: "a hat and no shoes lies there" has no such subject.
+    predicate = "x" if reading.letter(cue.start - 1) == "&" else "xv"
+    if subject_place and reading.letter(things[-1].end) in predicate:
         return _read_negated_subject(reading, cue, things)
     if cue.start > 1 and reading.letter(cue.start - 1) in "gvp":
         return _read_negated_object(reading, cue, _with_modifiers(reading, cue, things))
@@ -139,9 +141,9 @@ def _read_no(reading: Reading, cue: CueSpan) -> Exclusion | None:
 
 def _read_attribute_with_no(cue: CueSpan, thing: Span, reading: Reading) -> Exclusion | None:
     """As in "a no sleeve shirt": the last noun is the owner."""
-    if thing.end - thing.start < 2:
+    lacking = thing if reading.letter(thing.end) == "a" else Span(thing.start, thing.end - 1)
+    if lacking.end <= lacking.start:
         return None
-    lacking = Span(thing.start, thing.end - 1)
     return Exclusion(cue.start, lacking.end, (thing_text(reading, lacking),))
 
 
@@ -416,8 +418,8 @@ def _lead_start(reading: Reading, start: int) -> int:
         start -= 1
     if reading.letter(start - 1) == "w":
         start -= 2 if reading.letter(start - 2) == "i" else 1  # "in which there are"
-    if reading.words(start - 1, start) in (("in",), ("on",)):  # "a man in no hat"
-        start -= 1
+    if reading.letter(start) in "NB" and reading.words(start - 1, start) in (("in",), ("on",)):
+        start -= 1  # "a man in no hat"
     while start and (
         reading.letter(start - 1) in ",b&|" or reading.lower[start - 1] in _LEADING_WORDS
     ):

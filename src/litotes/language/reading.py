@@ -64,7 +64,7 @@ _CLAUSE_END = re.compile(r"[.:bwWNXBOMZ]|&(?=[gvpxiWNXB])|&(?=d*a*n[vx])|,(?![^.
 
 #: Adverbs that follow a noun, so that the noun ends before them ("no dog nearby").
 _FOLLOWING_ADVERBS = frozenset(
-    {"nearby", "around", "anywhere", "there", "here", "left", "now", "today", "yet"}
+    {"nearby", "around", "anywhere", "there", "here", "left", "on", "off", "now", "today", "yet"}
 )
 _HELPERS = frozenset({"do", "does", "did", "can", "could", "will", "would"})
 

@@ -83,8 +83,10 @@ def subject_of(
     beings = [span for span in before if reading.is_being(span)]
     nearest = before[-1]
     adjacent = not reading.letters[nearest.end : place].strip("xrXN")
-    if for_being and adjacent and nearest in beings:
+    if adjacent and for_being and nearest in beings:
         return nearest
+    if adjacent and pronoun is None and reading.letter(place) in "ap":
+        return nearest  # "buildings not yet finished"
     if pronoun is not None:
         return _meant_by(pronoun, before, beings)
     parsed = _parsed_subject(reading, place, before)

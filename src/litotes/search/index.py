@@ -206,9 +206,10 @@ class PhotoIndex:
         """
         if k < 1:
             raise ValueError(f"k is {k}; it must be at least 1")
-        rows = self._nearest(_unit(vector, self.dim), k)
-        if not rows:
+        direction = _unit(vector, self.dim)
+        if not len(self):
             raise PhotoIndexError(f"{self.folder}: the photo index is empty")
+        rows = self._nearest(direction, k)
         return [
             Result(
                 rank,
@@ -222,6 +223,7 @@ class PhotoIndex:
 
     def _nearest(self, vector: NDArray[np.float32], k: int) -> list[dict[str, Any]]:
         """The ``k`` nearest rows. Ever more are asked for until none can tie with the last."""
+        k = min(k, len(self))
         limit = k + 1
         while True:
             rows = self._scan(vector, limit)

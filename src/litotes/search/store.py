@@ -196,6 +196,10 @@ def locked(location: Path) -> Iterator[None]:
     Raises:
         PhotoIndexError: another process holds it, or the place cannot be written.
     """
+    if location.exists() and not location.is_dir():
+        raise PhotoIndexError(
+            f"{location}: is a file, and an index needs a folder: choose one with --index PATH"
+        )
     with errors(location, "written"):
         location.mkdir(parents=True, exist_ok=True)
         file = (location / "lock").open("a+")

@@ -24,7 +24,7 @@ class Subtract:
             captions places a sentence about a thing better than its name (CLIP's own prompt).
     """
 
-    beta: float = 0.6
+    beta: float = 0.5
     prompt: str = "a photo of {}"
 
     name = "subtract"

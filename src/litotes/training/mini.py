@@ -5,8 +5,10 @@ a running average. Soft targets, spread by how alike the published MiniLM finds 
 tried and changed nothing.
 """
 
+import hashlib
 import json
 import math
+import pickle
 import sys
 from collections.abc import Iterator
 from contextlib import nullcontext
@@ -30,6 +32,7 @@ from litotes.backbones.mini import CELLS, CHANNELS, MiniModel, encoder_of, tower
 from litotes.data.captions import read_captions
 from litotes.data.files import write_atomically
 from litotes.data.images import open_image
+from litotes.errors import DataError
 from litotes.training.recipe import MiniRecipe
 
 MAP_BATCH = 8
@@ -76,7 +79,8 @@ def train_mini(
         The trained weights by name, float16.
 
     Raises:
-        DataError: the data is missing or malformed.
+        DataError: the data is missing, malformed or smaller than a batch; the run is of another
+            recipe, or damaged.
         ModelError: the towers' packages are missing.
     """
     run.mkdir(parents=True, exist_ok=True)
@@ -86,12 +90,32 @@ def train_mini(
         torch.manual_seed(recipe.seed)
         encoder = encoder_of(towers(), {})
         captions = read_captions(data, "train")
+        if len(captions) < recipe.batch_size:
+            raise DataError(
+                f"{data} has {len(captions)} photographs to train on, fewer than one batch of "
+                f"{recipe.batch_size}: lower batch_size in the recipe"
+            )
+        _bind(run, recipe, captions)
         paths = [data / "images" / name for name in captions]
         examples = _training_set(encoder, recipe, paths, list(captions.values()), run, active)
         average = _optimise(encoder, recipe, examples, run, active)
     weights = {name: tensor.half() for name, tensor in average.items()}
     write_atomically(run / "mini.safetensors", save(weights))
     return weights
+
+
+def _bind(run: Path, recipe: MiniRecipe, captions: dict[str, list[str]]) -> None:
+    """Note what a run is made of, or check that a run that goes on is made of the same."""
+    seen = hashlib.sha256(json.dumps(captions).encode()).hexdigest()[:16]
+    facts = json.dumps({"recipe": recipe.model_dump(), "captions": seen}, indent=2)
+    file = run / "run.json"
+    if not file.exists():
+        write_atomically(file, facts)
+    elif file.read_text() != facts:
+        raise DataError(
+            f"{run} holds a run of another recipe or other captions ({file} says which): "
+            f"choose another folder with --run"
+        )
 
 
 def _mini(encoder: DualEncoder) -> MiniModel:
@@ -349,7 +373,12 @@ def _resume(
     file = run / "checkpoint.pt"
     if not file.exists():
         return 0
-    state = torch.load(file, weights_only=True)
+    try:
+        state = torch.load(file, weights_only=True)
+    except (RuntimeError, EOFError, pickle.UnpicklingError) as error:
+        raise DataError(
+            f"{file} is damaged: remove it to train anew from the cached views"
+        ) from error
     with torch.no_grad():
         for key, part in parts.items():
             for name, tensor in part.items():

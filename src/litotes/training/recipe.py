@@ -6,6 +6,7 @@ from typing import Literal
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
+from litotes.data.problems import problems
 from litotes.errors import DataError
 
 
@@ -43,12 +44,9 @@ def read_recipe(file: Path) -> MiniRecipe:
         content = tomllib.loads(file.read_text(encoding="utf-8"))
     except OSError as error:
         raise DataError(f"cannot read the recipe {file}: {error}") from error
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError, RecursionError) as error:
         raise DataError(f"{file} is no TOML: {error}") from error
     try:
         return MiniRecipe.model_validate(content)
     except ValidationError as error:
-        problems = "; ".join(
-            f"{'.'.join(map(str, e['loc']))}: {e['msg']}" for e in error.errors(include_url=False)
-        )
-        raise DataError(f"{file}: {problems}") from error
+        raise DataError(f"{file}: {problems(error)}") from error
