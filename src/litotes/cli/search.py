@@ -40,7 +40,10 @@ def search(
     ],
     k: Annotated[int, typer.Option("-k", min=1, help="How many photos.")] = 10,
     strategy: Annotated[
-        str, typer.Option(help='How "not" is answered: plain, steer or subtract.')
+        str,
+        typer.Option(
+            help='How "not" is answered: plain, steer, subtract, or default: the best measured.'
+        ),
     ] = "default",
     direction: Annotated[
         Path | None,

@@ -5,11 +5,12 @@ the tokens to cut from the caption, and the excluded things worded affirmatively
 over a :class:`~litotes.language.reading.Reading`'s letters.
 """
 
+from __future__ import annotations
+
 import re
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
-
-from spacy.tokens import Token
+from typing import TYPE_CHECKING
 
 from litotes.language.cues import Kind
 from litotes.language.lexicon import HOLDING_VERBS, LESS_WORDS, POSITIONS, UN_WORDS, WEATHER_VERBS
@@ -30,6 +31,9 @@ from litotes.language.wording import (
     text_of,
     thing_text,
 )
+
+if TYPE_CHECKING:
+    from spacy.tokens import Token
 
 _ADJECTIVES = re.compile(ADJECTIVES)
 _ADJECTIVE_PREDICATE = re.compile(r"r*[ap](?:h[anpg])*(?=$|[^n])")

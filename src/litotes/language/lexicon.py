@@ -12,7 +12,7 @@ MASS_NOUNS = _words(
     butter candy cash cement cereal chalk cheese chocolate clay clothing clutter coffee
     color colour concrete confetti corn cotton cream cricket cutlery daylight debris decor
     decoration dirt dust electricity equipment fabric fire flesh flour foam fog foliage food
-    footwear frost fur furniture garbage garlic gasoline gear gold golf graffiti grass
+    footwear frost fruit fur furniture garbage garlic gasoline gear gold golf graffiti grass
     gravel greenery ground hair hay headwear hockey honey ice icing ink ivy jam jelly
     jewellery jewelry juice ketchup laundry lava leather lemonade lettuce light lighting
     lightning lipstick litter luggage machinery mail make-up makeup marble mayonnaise meat

@@ -5,16 +5,20 @@ with capital letters for the cues), so that phrases are regular expressions over
 for letter: ``d*n`` is a determiner and its noun.
 """
 
+from __future__ import annotations
+
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
-
-from spacy.tokens import Doc, Token
+from typing import TYPE_CHECKING
 
 from litotes.language.cues import Kind, find_cues
 from litotes.language.lexicon import ANIMALS, BEINGS, ING_NOUNS
 from litotes.language.phrasing import is_countable_singular
+
+if TYPE_CHECKING:
+    from spacy.tokens import Doc, Token
 
 # d determiner, a adjective, r adverb, n noun, g "-ing" form, p participle, v finite verb,
 # x auxiliary, i preposition, f "of", t "to", & "and", | "or", b "but", e "there", o pronoun,
@@ -212,6 +216,6 @@ def _after_bare_not(doc: Doc, cue: CueSpan) -> str:
     helped = cue.start and (
         doc[cue.start - 1].pos_ in ("AUX", "PART") or doc[cue.start - 1].tag_ == "MD"
     )
-    if helped or cue.word == "never" or token.tag_ == "VBD":
+    if helped or cue.word == "never":
         return "v"
-    return "n" if token.tag_ == "VBZ" else "a"
+    return {"VBZ": "n", "VBD": "p"}.get(token.tag_, "a")

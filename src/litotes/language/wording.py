@@ -1,8 +1,9 @@
 """Saying an excluded thing affirmatively, out of the words of a :class:`Reading`."""
 
-import re
+from __future__ import annotations
 
-from spacy.tokens import Token
+import re
+from typing import TYPE_CHECKING
 
 from litotes.language.lexicon import WEATHER_VERBS
 from litotes.language.phrasing import (
@@ -13,6 +14,9 @@ from litotes.language.phrasing import (
     is_countable_singular,
 )
 from litotes.language.reading import NOUN_PHRASE, Reading, Span
+
+if TYPE_CHECKING:
+    from spacy.tokens import Token
 
 _DROPPED_DETERMINERS = frozenset({"any", "single", "either", "visible"})
 _PRONOUNS_OF_BEINGS = frozenset({"he", "she", "they", "him", "her", "who"})
