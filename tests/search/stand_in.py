@@ -116,7 +116,6 @@ def fork(folder: str, location: str, point: str, argument: str) -> int:
 
 if __name__ == "__main__":
     import lance_namespace  # noqa: F401  (the slow part of importing lancedb)
-    import pandas  # noqa: F401
 
     import litotes.backbones.registry
     import litotes.strategies  # noqa: F401
