@@ -57,13 +57,13 @@ def main() -> None:
     except LitotesError as error:
         typer.echo(f"litotes: {printable(str(error))}", err=True)
         sys.exit(1)
+    except BrokenPipeError:
+        # The reader has left; say nothing, and let the flush at the exit say nothing either.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        sys.exit(1)
     except OSError as error:
-        if isinstance(error, BrokenPipeError):
-            # The reader has left; say nothing, and let the flush at the exit say nothing either.
-            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        else:
-            place = printable(str(error.filename or "a file"))
-            typer.echo(f"litotes: {place}: {error.strerror or error}", err=True)
+        place = printable(str(error.filename or "a file"))
+        typer.echo(f"litotes: {place}: {error.strerror or error}", err=True)
         sys.exit(1)
     except KeyboardInterrupt:
         sys.exit(130)

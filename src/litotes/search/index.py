@@ -207,9 +207,10 @@ class PhotoIndex:
         if k < 1:
             raise ValueError(f"k is {k}; it must be at least 1")
         direction = _unit(vector, self.dim)
-        if not len(self):
+        photos = len(self)
+        if not photos:
             raise PhotoIndexError(f"{self.folder}: the photo index is empty")
-        rows = self._nearest(direction, k)
+        rows = self._nearest(direction, min(k, photos))
         return [
             Result(
                 rank,
@@ -223,7 +224,6 @@ class PhotoIndex:
 
     def _nearest(self, vector: NDArray[np.float32], k: int) -> list[dict[str, Any]]:
         """The ``k`` nearest rows. Ever more are asked for until none can tie with the last."""
-        k = min(k, len(self))
         limit = k + 1
         while True:
             rows = self._scan(vector, limit)
