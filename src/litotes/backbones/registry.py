@@ -42,6 +42,7 @@ def load(
         name: one of
 
             - ``"mini"``, the small model of the ``litotes[mini]`` extra: needs no download;
+            - ``"scenes"``, the small model of drawn scenes: needs no download either;
             - an ``open_clip`` architecture such as ``"ViT-B-32"``, with ``pretrained``;
             - a weight file of OpenAI's CLIP, NegCLIP, CoN-CLIP, Long-CLIP and its kin, or any
               that :mod:`litotes.backbones.checkpoints` reads; its measures are read from it;
@@ -76,6 +77,10 @@ def load(
         from litotes.backbones.mini import load_mini
 
         encoder = load_mini(**place)
+    elif name == "scenes":
+        from litotes.backbones.scenes import load_scenes
+
+        encoder = load_scenes(**place)
     elif pretrained is None and path.exists():
         encoder = _from_path(name, path, quick_gelu, place)
     elif architecture in open_clip.list_models():
@@ -232,7 +237,7 @@ def _dtype(dtype: torch.dtype | str | None) -> torch.dtype:
 
 def _near(name: str, among: Iterable[str] | None = None) -> str:
     """A hint at names that are like a wrong one."""
-    known = {n.lower(): n for n in among or [*open_clip.list_models(), "mini"]}
+    known = {n.lower(): n for n in among or [*open_clip.list_models(), "mini", "scenes"]}
     near = difflib.get_close_matches(name.lower().replace("/", "-"), known, n=4, cutoff=0.6)
     near = [known[n] for n in near if known[n] != name]
     return f"; did you mean {_listed(near)}?" if near else ""

@@ -121,7 +121,10 @@ class CountingTokenizer:
 
     @classmethod
     def of_open_clip(cls, tokenizer: Any, context_length: int) -> "CountingTokenizer":
-        """Any of ``open_clip``'s tokenizers."""
+        """Any of ``open_clip``'s tokenizers, or one like them that names itself (``identity``)."""
+        identity = getattr(tokenizer, "identity", None)
+        if identity is not None:
+            return cls(tokenizer, context_length, 0, identity)
         inner = getattr(tokenizer, "tokenizer", tokenizer)
         size = getattr(inner, "vocab_size", None)
         clean = getattr(getattr(tokenizer, "clean_fn", None), "__name__", "")

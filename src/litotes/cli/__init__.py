@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 from litotes import __version__
-from litotes.cli import direction, evaluate, index, search, train
+from litotes.cli import direction, evaluate, index, scenes, search, train
 from litotes.cli.common import printable
 from litotes.errors import LitotesError, LitotesWarning
 
@@ -24,6 +24,7 @@ app = typer.Typer(
 app.command()(index.index)
 app.command()(search.search)
 app.command()(train.train)
+app.command()(scenes.scenes)
 app.add_typer(direction.app, name="direction")
 app.add_typer(evaluate.app, name="eval")
 

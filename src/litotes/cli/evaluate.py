@@ -2,7 +2,7 @@
 
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
@@ -18,7 +18,9 @@ from litotes.cli.common import (
 )
 
 if TYPE_CHECKING:
+    from litotes.backbones.encoder import DualEncoder
     from litotes.evaluation.record import Record
+    from litotes.strategies import Strategy
 
 app = typer.Typer(help="Measure a model on data with known answers.", no_args_is_help=True)
 
@@ -54,20 +56,11 @@ def exclusion(
     as_json: AsJson = False,
 ) -> None:
     """Share of the first ten photographs that violate "A without B", and that are right."""
-    from litotes import strategies
     from litotes.evaluation.exclusion import ExclusionTask
-    from litotes.evaluation.sweep import available_direction, settings_to_sweep
-    from litotes.strategies import Steer
 
     task = ExclusionTask.read(data, split)
     encoder = load_model(choose_model(None, model, pretrained, adapter), device)
-    steer = available_direction(encoder, direction)
-    if sweep:
-        chosen = settings_to_sweep(encoder, steer)
-    else:
-        names = strategy or [n for n in strategies.NAMES if n != "steer" or steer is not None]
-        chosen = [strategies.get(name) for name in names]
-        chosen = [replace(s, direction=steer) if isinstance(s, Steer) else s for s in chosen]
+    chosen = _strategies(encoder, strategy, direction, sweep)
     _report(task.run(encoder, chosen), out, into, as_json)
 
 
@@ -89,6 +82,72 @@ def retrieval(
     task = RetrievalTask.read(data, split)
     encoder = load_model(choose_model(None, model, pretrained, adapter), device)
     _report([task.run(encoder)], out, into, as_json)
+
+
+@app.command()
+def scenes(
+    split: Annotated[
+        Literal["train", "dev", "test"], typer.Option(help="Which scenes; tune on dev.")
+    ] = "dev",
+    count: Annotated[int, typer.Option("-n", "--count", min=100, help="How many scenes.")] = 1000,
+    seed: Annotated[int, typer.Option(help="Of the scenes and of what is asked.")] = 0,
+    strategy: Annotated[
+        list[str] | None, typer.Option(help="A strategy by name; may be given more than once.")
+    ] = None,
+    direction: Annotated[
+        Path | None, typer.Option(help="Negation direction for steer, if none ships for the model.")
+    ] = None,
+    sweep: Annotated[bool, typer.Option(help="Try α and layers of steer, and β.")] = False,
+    model: Annotated[
+        str, typer.Option("--model", metavar="NAME", help="Model: as for the other commands.")
+    ] = "scenes",
+    pretrained: Pretrained = None,
+    adapter: Adapter = None,
+    device: Device = None,
+    out: Out = None,
+    into: Into = None,
+    as_json: AsJson = False,
+) -> None:
+    """Everything at once on drawn scenes, where every right answer is known to be right.
+
+    In the common world, and in the one of combinations that training never showed.
+    """
+    from litotes.evaluation.record import write_records
+    from litotes.evaluation.report import markdown_columns, update_block
+    from litotes.scenes.evaluation import ScenesTask
+
+    encoder = load_model(choose_model(None, model, pretrained, adapter), device)
+    chosen = _strategies(encoder, strategy, direction, sweep)
+    records = [
+        record
+        for uncommon in (False, True)
+        for record in ScenesTask(split, count, seed, uncommon).run(encoder, chosen)
+    ]
+    if out:
+        write_records(out, records)
+    table = markdown_columns(records)
+    if into:
+        update_block(into, f"scenes-{split}", table)
+    if as_json:
+        print_json([record.model_dump() for record in records])
+    else:
+        typer.echo(table)
+
+
+def _strategies(
+    encoder: "DualEncoder", names: list[str] | None, direction: Path | None, sweep: bool
+) -> "list[Strategy]":
+    """The strategies that options ask for: by default all for which there is what they need."""
+    from litotes import strategies
+    from litotes.evaluation.sweep import available_direction, settings_to_sweep
+    from litotes.strategies import Steer
+
+    steer = available_direction(encoder, direction)
+    if sweep:
+        return settings_to_sweep(encoder, steer)
+    wanted = names or [n for n in strategies.NAMES if n != "steer" or steer is not None]
+    chosen = [strategies.get(name) for name in wanted]
+    return [replace(s, direction=steer) if isinstance(s, Steer) else s for s in chosen]
 
 
 def _report(records: "list[Record]", out: Path | None, into: Path | None, as_json: bool) -> None:

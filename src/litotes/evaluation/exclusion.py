@@ -140,16 +140,25 @@ def strategy_settings(strategy: Strategy) -> dict[str, Any]:
     }
 
 
-def _pair_shares(pair: ExclusionPair, scores: Tensor, row: dict[str, int]) -> tuple[float, float]:
-    """Shares violating and right in the top ten of scores ``(queries, photographs)``.
+def top_shares(scores: Tensor, states: Tensor) -> tuple[float, float]:
+    """Shares violating and right among the first ten of each query, mean over the queries.
 
     Among equal scores a violating photograph ranks first and a right one last, so that a tie
     never counts as right.
+
+    Args:
+        scores: ``(queries, photographs)``.
+        states: of each photograph, ``(photographs,)``: 0 violating, 1 not shown, 2 right.
     """
-    candidates = [row[name] for name in (*pair.violating, *pair.not_shown, *pair.right)]
-    kinds = torch.tensor(
-        [0] * len(pair.violating) + [1] * len(pair.not_shown) + [2] * len(pair.right)
-    )
-    order = scores[:, candidates].argsort(dim=1, descending=True, stable=True)[:, :TOP]
-    top = kinds[order]
+    worst_first = states.argsort(stable=True)
+    order = scores[:, worst_first].argsort(dim=1, descending=True, stable=True)[:, :TOP]
+    top = states[worst_first][order]
     return float((top == 0).float().mean()), float((top == 2).float().mean())
+
+
+def _pair_shares(pair: ExclusionPair, scores: Tensor, row: dict[str, int]) -> tuple[float, float]:
+    """What :func:`top_shares` gives for scores of all photographs ``(queries, photographs)``."""
+    groups = (pair.violating, pair.not_shown, pair.right)
+    candidates = [row[name] for group in groups for name in group]
+    states = torch.tensor([0, 1, 2]).repeat_interleave(torch.tensor([len(g) for g in groups]))
+    return top_shares(scores[:, candidates], states)

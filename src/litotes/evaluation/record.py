@@ -71,13 +71,15 @@ class Record(BaseModel):
         *,
         task: str,
         split: str,
-        data: Path,
+        data: Path | str,
         metrics: Mapping[str, Metric],
         strategy: str = "plain",
         settings: Mapping[str, Any] | None = None,
         seed: int = 0,
     ) -> Self:
-        """A record of what ``encoder`` reached on the file ``data``."""
+        """A record of what ``encoder`` reached on the file ``data``, or on data of that name."""
+        if isinstance(data, Path):
+            data = hashlib.sha256(data.read_bytes()).hexdigest()[:16]
         return cls(
             task=task,
             split=split,
@@ -86,7 +88,7 @@ class Record(BaseModel):
             text_fingerprint=encoder.text_fingerprint,
             strategy=strategy,
             settings=dict(settings or {}),
-            data_fingerprint=hashlib.sha256(data.read_bytes()).hexdigest()[:16],
+            data_fingerprint=data,
             seed=seed,
             metrics=dict(metrics),
             versions={

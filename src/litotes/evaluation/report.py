@@ -23,6 +23,16 @@ def markdown_table(records: Sequence[Record]) -> str:
     return "\n".join(f"| {' | '.join(row)} |" for row in rows)
 
 
+def markdown_columns(records: Sequence[Record]) -> str:
+    """A table, one column a record, one row a metric: for tasks with many metrics."""
+    rows = [
+        ["", *(f"{r.task}: {r.strategy}" for r in records)],
+        ["---", *("---:" for _ in records)],
+        *([name, *(_cell(name, r.metrics[name]) for r in records)] for name in records[0].metrics),
+    ]
+    return "\n".join(f"| {' | '.join(row)} |" for row in rows)
+
+
 def update_block(file: Path, name: str, content: str) -> None:
     """Replace what stands between ``<!-- NAME -->`` and ``<!-- /NAME -->``, atomically.
 
@@ -49,5 +59,5 @@ def _strategy(record: Record) -> str:
 
 
 def _cell(name: str, metric: Metric) -> str:
-    scale = 1 if name == "rSum" else 100
+    scale = 1 if name.endswith("rSum") else 100
     return f"{scale * metric.value:.1f} [{scale * metric.low:.1f}, {scale * metric.high:.1f}]"

@@ -8,7 +8,6 @@ tried and changed nothing.
 import hashlib
 import json
 import math
-import pickle
 import sys
 from collections.abc import Iterator
 from contextlib import nullcontext
@@ -24,7 +23,6 @@ from rich.console import Console
 from rich.progress import Progress
 from safetensors.torch import save
 from torch import Tensor, nn
-from torch.nn.functional import cross_entropy, normalize
 from torch.nn.utils.rnn import pad_sequence
 
 from litotes.backbones.encoder import DualEncoder
@@ -33,13 +31,12 @@ from litotes.data.captions import read_captions
 from litotes.data.files import write_atomically
 from litotes.data.images import open_image
 from litotes.errors import DataError
+from litotes.losses.infonce import info_nce
 from litotes.training.recipe import MiniRecipe
+from litotes.training.run import Parts, bind_run, load_checkpoint, save_checkpoint, warm_cosine
 
 MAP_BATCH = 8
 GROUP = 32
-
-Parts = dict[str, dict[str, Tensor]]
-"""The tensors of a checkpoint: by what they are, then by name."""
 
 
 @dataclass(frozen=True)
@@ -95,27 +92,14 @@ def train_mini(
                 f"{data} has {len(captions)} photographs to train on, fewer than one batch of "
                 f"{recipe.batch_size}: lower batch_size in the recipe"
             )
-        _bind(run, recipe, captions)
+        seen = hashlib.sha256(json.dumps(captions).encode()).hexdigest()[:16]
+        bind_run(run, {"recipe": recipe.model_dump(), "captions": seen})
         paths = [data / "images" / name for name in captions]
         examples = _training_set(encoder, recipe, paths, list(captions.values()), run, active)
         average = _optimise(encoder, recipe, examples, run, active)
     weights = {name: tensor.half() for name, tensor in average.items()}
     write_atomically(run / "mini.safetensors", save(weights))
     return weights
-
-
-def _bind(run: Path, recipe: MiniRecipe, captions: dict[str, list[str]]) -> None:
-    """Note what a run is made of, or check that a run that goes on is made of the same."""
-    seen = hashlib.sha256(json.dumps(captions).encode()).hexdigest()[:16]
-    facts = json.dumps({"recipe": recipe.model_dump(), "captions": seen}, indent=2)
-    file = run / "run.json"
-    if not file.exists():
-        write_atomically(file, facts)
-    elif file.read_text() != facts:
-        raise DataError(
-            f"{run} holds a run of another recipe or other captions ({file} says which): "
-            f"choose another folder with --run"
-        )
 
 
 def _mini(encoder: DualEncoder) -> MiniModel:
@@ -225,11 +209,12 @@ def _optimise(
     optimiser = torch.optim.AdamW(groups, weight_decay=recipe.weight_decay)
     steps = len(examples.lengths) // recipe.batch_size
     scheduler = torch.optim.lr_scheduler.LambdaLR(
-        optimiser, lambda step: _warm_cosine(step, recipe.epochs * steps, recipe.warmup)
+        optimiser, lambda step: warm_cosine(step, recipe.epochs * steps, recipe.warmup)
     )
     average = {name: parameter.detach().clone() for name, parameter in trained.items()}
     parts: Parts = {"model": dict(trained), "average": average}
-    first = _resume(run, parts, optimiser, scheduler)
+    states = (optimiser, scheduler)
+    first = load_checkpoint(run, parts, states)
     task = (
         bar.add_task("Training", total=recipe.epochs * steps, completed=first * steps)
         if bar
@@ -253,7 +238,9 @@ def _optimise(
             losses.append(loss.item())
             if bar and task is not None:
                 bar.advance(task)
-        _checkpoint(run, parts, optimiser, scheduler, epoch + 1, losses)
+        done = epoch + 1
+        metrics = {"epoch": done, "loss": sum(losses) / len(losses)}
+        save_checkpoint(run, parts, states, done, metrics)
     return average
 
 
@@ -284,11 +271,9 @@ def _loss(
     views = torch.randint(0, len(examples.maps), (len(rows),))
     maps = torch.from_numpy(examples.maps[views.numpy(), rows.numpy()]).float()
     maps = _drop_cells(_mirror_half(maps), recipe.cell_drop)
-    images = normalize(model.image.head(maps, examples.means[views, rows].float()), dim=-1)
-    texts = normalize(_encode_captions(encoder, recipe, examples, rows, chosen), dim=-1)
-    logits = model.logit_scale.exp() * images @ texts.T
-    target = torch.arange(len(rows))
-    return (cross_entropy(logits, target) + cross_entropy(logits.T, target)) / 2
+    images = model.image.head(maps, examples.means[views, rows].float())
+    texts = _encode_captions(encoder, recipe, examples, rows, chosen)
+    return info_nce(images, texts, model.logit_scale.exp())
 
 
 def _mirror_half(maps: Tensor) -> Tensor:
@@ -331,58 +316,3 @@ def _encode_captions(
             hidden = encoder.text.block(layer, hidden, kept[:, None, None, :])
         vectors.append(_mini(encoder).text["project"](hidden[:, 0]))
     return torch.cat(vectors)[order.argsort()]
-
-
-def _warm_cosine(step: int, total: int, warmup: float) -> float:
-    rising = max(1, round(total * warmup))
-    if step < rising:
-        return (step + 1) / rising
-    return 0.5 * (1 + math.cos(math.pi * (step - rising) / max(1, total - rising)))
-
-
-def _checkpoint(
-    run: Path,
-    parts: Parts,
-    optimiser: torch.optim.Optimizer,
-    scheduler: torch.optim.lr_scheduler.LRScheduler,
-    epoch: int,
-    losses: list[float],
-) -> None:
-    temporary = run / "checkpoint.new"
-    torch.save(
-        {
-            "parts": {k: {n: t.detach() for n, t in part.items()} for k, part in parts.items()},
-            "optimiser": optimiser.state_dict(),
-            "scheduler": scheduler.state_dict(),
-            "epoch": epoch,
-        },
-        temporary,
-    )
-    temporary.replace(run / "checkpoint.pt")
-    with (run / "metrics.jsonl").open("a") as metrics:
-        metrics.write(json.dumps({"epoch": epoch, "loss": sum(losses) / len(losses)}) + "\n")
-
-
-def _resume(
-    run: Path,
-    parts: Parts,
-    optimiser: torch.optim.Optimizer,
-    scheduler: torch.optim.lr_scheduler.LRScheduler,
-) -> int:
-    """Load the last whole epoch's state, if there is one; the number of epochs done."""
-    file = run / "checkpoint.pt"
-    if not file.exists():
-        return 0
-    try:
-        state = torch.load(file, weights_only=True)
-    except (RuntimeError, EOFError, pickle.UnpicklingError) as error:
-        raise DataError(
-            f"{file} is damaged: remove it to train anew from the cached views"
-        ) from error
-    with torch.no_grad():
-        for key, part in parts.items():
-            for name, tensor in part.items():
-                tensor.copy_(state["parts"][key][name])
-    optimiser.load_state_dict(state["optimiser"])
-    scheduler.load_state_dict(state["scheduler"])
-    return int(state["epoch"])

@@ -2,9 +2,9 @@
 
 import tomllib
 from pathlib import Path
-from typing import Literal
+from typing import Annotated, Literal
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, ValidationError
 
 from litotes.data.problems import problems
 from litotes.errors import DataError
@@ -34,7 +34,32 @@ class MiniRecipe(BaseModel):
     average: float = Field(ge=0, lt=1, description="decay of the averaged weights")
 
 
-def read_recipe(file: Path) -> MiniRecipe:
+class ScenesRecipe(BaseModel):
+    """How the `scenes` model is trained from nothing: see ``recipes/scenes.toml``.
+
+    Every step draws new scenes, each with one affirmative caption.
+    """
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    model: Literal["scenes"]
+    seed: int = 0
+    steps: int = Field(ge=1)
+    batch_size: int = Field(ge=2, description="scenes a step, each with one caption")
+    long_every: int = Field(ge=2, description="each so-manieth step reads long descriptions")
+    long_batch_size: int = Field(ge=2, description="scenes of such a step")
+    lr: float = Field(gt=0, description="peak learning rate")
+    weight_decay: float = Field(ge=0)
+    warmup: float = Field(ge=0, le=1, description="share of the steps")
+    patch_dropout: float = Field(ge=0, lt=1, description="share of an image's cells left out")
+    whole: float = Field(ge=0, le=1, description="last share of the steps, with all cells")
+
+
+Recipe = Annotated[MiniRecipe | ScenesRecipe, Field(discriminator="model")]
+_RECIPES: TypeAdapter[MiniRecipe | ScenesRecipe] = TypeAdapter(Recipe)
+
+
+def read_recipe(file: Path) -> MiniRecipe | ScenesRecipe:
     """Read a recipe.
 
     Raises:
@@ -47,6 +72,6 @@ def read_recipe(file: Path) -> MiniRecipe:
     except (tomllib.TOMLDecodeError, UnicodeDecodeError, RecursionError) as error:
         raise DataError(f"{file} is no TOML: {error}") from error
     try:
-        return MiniRecipe.model_validate(content)
+        return _RECIPES.validate_python(content)
     except ValidationError as error:
         raise DataError(f"{file}: {problems(error)}") from error

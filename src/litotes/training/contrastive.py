@@ -1,0 +1,119 @@
+"""Train a dual encoder from nothing on a stream of images and captions, as CLIP is trained."""
+
+import math
+import sys
+import time
+from collections.abc import Callable, Iterator
+from contextlib import nullcontext
+from pathlib import Path
+from typing import Any
+
+import torch
+from open_clip.transformer import PatchDropout
+from rich.console import Console
+from rich.progress import Progress
+from torch import Tensor, nn
+
+from litotes.backbones.encoder import DualEncoder
+from litotes.losses.infonce import info_nce
+from litotes.training.recipe import ScenesRecipe
+from litotes.training.run import Parts, load_checkpoint, save_checkpoint, warm_cosine
+
+EVERY = 25
+"""Steps between checkpoints."""
+GROUP = 64
+"""Captions of like length that are encoded together."""
+
+Batch = tuple[Tensor, list[str]]
+"""Pixels ``(B, 3, H, W)`` as the image tower reads them, and a caption of each."""
+
+
+def train_contrastive(
+    encoder: DualEncoder,
+    recipe: ScenesRecipe,
+    batch: Callable[[int], Batch],
+    run: Path,
+    *,
+    progress: bool | None = None,
+) -> None:
+    """Train all weights of an ``open_clip`` encoder, in place.
+
+    Stopped and started again, it goes on after the last checkpoint, to the same weights.
+
+    Args:
+        encoder: with fresh weights.
+        recipe: all settings.
+        batch: gives the batch of a step, the same whenever it is asked.
+        run: folder of the run, for checkpoints and metrics.
+        progress: show a progress bar; by default at a terminal.
+
+    Raises:
+        DataError: the run's checkpoint is damaged.
+    """
+    model: Any = encoder.model
+    model.requires_grad_(True)
+    optimiser = torch.optim.AdamW(
+        model.parameters(), lr=recipe.lr, betas=(0.9, 0.98), weight_decay=recipe.weight_decay
+    )
+    scheduler = torch.optim.lr_scheduler.LambdaLR(
+        optimiser, lambda step: warm_cosine(step, recipe.steps, recipe.warmup)
+    )
+    parts: Parts = {"model": model.state_dict()}
+    states = (optimiser, scheduler)
+    first = load_checkpoint(run, parts, states)
+    losses: list[float] = []
+    start = time.monotonic()
+    for step in _shown(range(first, recipe.steps), recipe.steps, progress):
+        # What a step draws depends on the seed and its number alone.
+        torch.manual_seed(recipe.seed * 1_000_003 + step)
+        model.visual.patch_dropout = _patch_dropout(recipe, step)
+        model.train()
+        loss = _loss(encoder, *batch(step))
+        optimiser.zero_grad()
+        loss.backward()
+        nn.utils.clip_grad_norm_(model.parameters(), 1.0)
+        optimiser.step()
+        scheduler.step()
+        with torch.no_grad():
+            model.logit_scale.clamp_(max=math.log(100))
+        losses.append(loss.item())
+        if (step + 1) % EVERY == 0 or step + 1 == recipe.steps:
+            metrics = {
+                "step": step + 1,
+                "loss": sum(losses) / len(losses),
+                "seconds": round(time.monotonic() - start, 1),
+            }
+            save_checkpoint(run, parts, states, step + 1, metrics)
+            losses.clear()
+    model.visual.patch_dropout = nn.Identity()
+    model.requires_grad_(False)
+    model.eval()
+
+
+def _patch_dropout(recipe: ScenesRecipe, step: int) -> nn.Module:
+    """Leaves out cells of the image, which quickens training, but for the last steps."""
+    if recipe.patch_dropout == 0 or step >= recipe.steps * (1 - recipe.whole):
+        return nn.Identity()
+    return PatchDropout(recipe.patch_dropout)
+
+
+def _loss(encoder: DualEncoder, pixels: Tensor, captions: list[str]) -> Tensor:
+    images = encoder.image.run(pixels)
+    ids, _ = encoder.text.tokenize(captions)
+    rows, texts = zip(
+        *((rows, encoder.text.run(part)) for rows, part in encoder.text.batches(ids, GROUP)),
+        strict=True,
+    )
+    scale: Any = encoder.model.logit_scale
+    return info_nce(images, torch.cat(texts)[torch.cat(rows).argsort()], scale.exp())
+
+
+def _shown(steps: range, total: int, progress: bool | None) -> Iterator[int]:
+    shown = sys.stderr.isatty() if progress is None else progress
+    bar = Progress(console=Console(stderr=True)) if shown else nullcontext()
+    with bar as active:
+        task = active.add_task("Training", total=total, completed=steps.start) if active else None
+        for step in steps:
+            yield step
+            if active and task is not None:
+                active.advance(task)
