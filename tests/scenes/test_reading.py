@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Callable
+from contextlib import suppress
 from random import Random
 
 import pytest
@@ -81,7 +82,7 @@ def quick(examples: int) -> settings:
 
 
 @pytest.mark.parametrize(("say", "is_true"), SAYERS.values(), ids=SAYERS)
-@quick(150)
+@quick(80)
 @given(graph=scenes, seed=seeds)
 def test_what_is_said_of_a_scene(
     say: Callable[[SceneGraph, Random], Caption], is_true: bool, graph: SceneGraph, seed: int
@@ -107,7 +108,7 @@ def test_captions_that_deny(graph: SceneGraph, seed: int) -> None:
         assert_good_english(one.text)
 
 
-@quick(200)
+@quick(100)
 @given(graph=scenes, seed=seeds)
 def test_exclusions(graph: SceneGraph, seed: int) -> None:
     rng = Random(seed)
@@ -170,7 +171,7 @@ def test_there_are_many_forms() -> None:
 
 
 @pytest.mark.parametrize("form", LIST_FORMS + PLACE_FORMS)
-@pytest.mark.parametrize("denial", ["", *captions._DENIALS])
+@pytest.mark.parametrize("denial", ["", *grammar.DENIALS])
 def test_forms_of_lists(form: str, denial: str) -> None:
     for seed in range(8):
         rng = Random(f"{form} {seed}")
@@ -178,9 +179,11 @@ def test_forms_of_lists(form: str, denial: str) -> None:
         if form in PLACE_FORMS:
             claims, words = in_place(claims, words, rng)
         if denial:
-            claims, words = denying(claims, words, rng)
-            name = rng.choice([words["bare"], words["plural"]])
-            words |= {"bare": name, "word": captions.word_with(name), "them": words["plural"]}
+            missing = rng.choice(list(KINDS))
+            word = grammar.noun(missing, plural=rng.random() < 0.5)
+            claims = [*claims, Not(Exists(Phrase(missing)))]
+            words |= {"bare": word, "word": captions.word_with(word)}
+            words |= {"them": grammar.noun(missing, plural=True)}
         assert_reads(form + denial, words, claims, rng)
 
 
@@ -290,7 +293,7 @@ def test_examples_of_questions(text: str, statement: Statement) -> None:
     assert read_question(text) == statement
 
 
-@quick(200)
+@quick(100)
 @given(graph=scenes, seed=seeds, say=st.sampled_from([caption, negated_caption]))
 def test_any_sentence_can_be_asked(
     graph: SceneGraph, seed: int, say: Callable[[SceneGraph, Random], Caption]
@@ -336,20 +339,17 @@ def test_other_questions_are_refused(text: str) -> None:
         read_question(text)
 
 
-@quick(300)
+@quick(100)
 @given(
-    st.lists(st.sampled_from("a an two dog dogs no not red in the left of and , . is ?".split()))
-    .map(" ".join)
-    .__or__(st.text())
+    st.text()
+    | st.lists(
+        st.sampled_from(re.findall(r"\S+", "a an two dog dogs no not red in left of and , . is ?"))
+    ).map(" ".join)
 )
 def test_nonsense_raises_nothing_else(text: str) -> None:
     for reader in (read, read_question):
-        try:
-            statement = reader(text)
-        except DataError as error:
-            assert repr(text) in str(error) or "." in text  # noqa: PT017
-        else:
-            assert all(isinstance(claim, Claim) for claim in statement)
+        with suppress(DataError):
+            assert all(isinstance(claim, Claim) for claim in reader(text))
 
 
 # What fills the forms.
@@ -423,7 +423,7 @@ _MISTAKES = (
 
 def assert_good_english(text: str) -> None:
     for mistake in _MISTAKES:
-        assert not re.search(mistake, text, re.IGNORECASE), text
+        assert not re.search(mistake, text.lower()), text
 
 
 @pytest.mark.parametrize(

@@ -77,10 +77,10 @@ class Stem(nn.Sequential):
         super().__init__(
             nn.Conv2d(3, 32, 4, stride=4, bias=False),
             nn.BatchNorm2d(32),
-            nn.GELU(),
+            nn.ReLU(),
             nn.Conv2d(32, 64, 3, padding=1, bias=False),
             nn.BatchNorm2d(64),
-            nn.GELU(),
+            nn.ReLU(),
             nn.Conv2d(64, width, 3, stride=3, bias=False),
         )
 
@@ -97,13 +97,19 @@ def empty_scenes(tokens: int) -> Any:
     model = open_clip.CLIP(
         embed_dim=256,
         vision_cfg=open_clip.CLIPVisionCfg(
-            layers=3, width=192, head_width=48, mlp_ratio=2.0, patch_size=12, image_size=SIZE
+            layers=3,
+            width=128,
+            head_width=32,
+            mlp_ratio=3.0,
+            patch_size=12,
+            image_size=SIZE,
+            pool_type="avg",
         ),
         text_cfg=open_clip.CLIPTextCfg(
-            context_length=CONTEXT, vocab_size=tokens, width=192, heads=4, layers=6, mlp_ratio=4.0
+            context_length=CONTEXT, vocab_size=tokens, width=128, heads=4, layers=6, mlp_ratio=4.0
         ),
     )
-    model.visual.conv1 = Stem(192)
+    model.visual.conv1 = Stem(128)
     model.visual.preprocess_cfg = {"size": SIZE, "mean": (0.5,) * 3, "std": (0.5,) * 3} | {
         "interpolation": "bicubic",
         "resize_mode": "squash",

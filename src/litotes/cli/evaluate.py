@@ -57,11 +57,13 @@ def exclusion(
 ) -> None:
     """Share of the first ten photographs that violate "A without B", and that are right."""
     from litotes.evaluation.exclusion import ExclusionTask
+    from litotes.evaluation.report import markdown_table
 
     task = ExclusionTask.read(data, split)
     encoder = load_model(choose_model(None, model, pretrained, adapter), device)
     chosen = _strategies(encoder, strategy, direction, sweep)
-    _report(task.run(encoder, chosen), out, into, as_json)
+    records = task.run(encoder, chosen)
+    _report(records, out, into, as_json, markdown_table(records))
 
 
 @app.command()
@@ -77,11 +79,13 @@ def retrieval(
     as_json: AsJson = False,
 ) -> None:
     """Recall@1, 5, 10 from text to image and back, and their sum."""
+    from litotes.evaluation.report import markdown_table
     from litotes.evaluation.retrieval import RetrievalTask
 
     task = RetrievalTask.read(data, split)
     encoder = load_model(choose_model(None, model, pretrained, adapter), device)
-    _report([task.run(encoder)], out, into, as_json)
+    records = [task.run(encoder)]
+    _report(records, out, into, as_json, markdown_table(records))
 
 
 @app.command()
@@ -97,7 +101,13 @@ def scenes(
     direction: Annotated[
         Path | None, typer.Option(help="Negation direction for steer, if none ships for the model.")
     ] = None,
-    sweep: Annotated[bool, typer.Option(help="Try α and layers of steer, and β.")] = False,
+    sweep: Annotated[
+        bool,
+        typer.Option(help="Try the settings of subtract and steer on multiple choice and X-not-Y."),
+    ] = False,
+    plot: Annotated[
+        Path | None, typer.Option(help="Plot a sweep of steer there, .svg or .png.")
+    ] = None,
     model: Annotated[
         str, typer.Option("--model", metavar="NAME", help="Model: as for the other commands.")
     ] = "scenes",
@@ -112,26 +122,28 @@ def scenes(
 
     In the common world, and in the one of combinations that training never showed.
     """
-    from litotes.evaluation.record import write_records
-    from litotes.evaluation.report import markdown_columns, update_block
+    from litotes.evaluation.plots import plot_steering
+    from litotes.evaluation.report import markdown_columns, markdown_table
     from litotes.scenes.evaluation import ScenesTask
 
+    if plot is not None and not sweep:
+        raise typer.BadParameter("a plot is of a sweep: give --sweep too", param_hint="--plot")
     encoder = load_model(choose_model(None, model, pretrained, adapter), device)
     chosen = _strategies(encoder, strategy, direction, sweep)
+    if sweep:
+        task = ScenesTask(split, count, seed, measures=("multiple choice", "exclusion"))
+        records = task.run(encoder, chosen)
+        if plot is not None:
+            shown = ("mcq negative", "mcq hybrid", "exclude object: violating@10")
+            plot_steering(records, shown, plot)
+        _report(records, out, into, as_json, markdown_table(records))
+        return
     records = [
         record
         for uncommon in (False, True)
         for record in ScenesTask(split, count, seed, uncommon).run(encoder, chosen)
     ]
-    if out:
-        write_records(out, records)
-    table = markdown_columns(records)
-    if into:
-        update_block(into, f"scenes-{split}", table)
-    if as_json:
-        print_json([record.model_dump() for record in records])
-    else:
-        typer.echo(table)
+    _report(records, out, into, as_json, markdown_columns(records))
 
 
 def _strategies(
@@ -150,13 +162,14 @@ def _strategies(
     return [replace(s, direction=steer) if isinstance(s, Steer) else s for s in chosen]
 
 
-def _report(records: "list[Record]", out: Path | None, into: Path | None, as_json: bool) -> None:
+def _report(
+    records: "list[Record]", out: Path | None, into: Path | None, as_json: bool, table: str
+) -> None:
     from litotes.evaluation.record import write_records
-    from litotes.evaluation.report import markdown_table, update_block
+    from litotes.evaluation.report import update_block
 
     if out:
         write_records(out, records)
-    table = markdown_table(records)
     if into:
         update_block(into, f"{records[0].task}-{records[0].split}", table)
     if as_json:

@@ -107,7 +107,7 @@ def _write_sheet(html: Path, index: "PhotoIndex", query: "Query", answers: Answe
     from litotes.search.sheet import contact_sheet
 
     try:
-        write_atomically(html, contact_sheet(index, query, answers))
+        write_atomically(html, contact_sheet(index, [(query, answers)]))
     except OSError as error:
         raise typer.BadParameter(f"{html}: cannot be written ({error.strerror})") from error
     typer.echo(f"contact sheet: {printable_path(html)}", err=True)

@@ -6,10 +6,17 @@ from random import Random
 from typing import TypeVar
 
 from litotes.scenes.grammar import (
+    DENIALS,
+    OPENING_FORMS,
+    PLACED_FORMS,
     REGION_WORDS,
+    RELATION_SENTENCES,
     RELATION_WORDS,
+    THERE_FORMS,
+    finished,
     noun,
     noun_phrase,
+    place_words,
     say_between,
     say_list,
     say_relation,
@@ -34,19 +41,11 @@ from litotes.scenes.graph import (
     matches,
     relation_holds,
 )
-from litotes.scenes.kinds import BACKGROUNDS, CATEGORIES, KINDS, THEMES
+from litotes.scenes.kinds import CATEGORIES, KINDS, THEMES
 from litotes.scenes.world import pick
 
 T = TypeVar("T")
 
-_DENIALS = (
-    ", no {bare}",
-    " and no {bare}",
-    " but no {bare}",
-    " without {word}",
-    ", not {word}",
-    ", there are no {them}",
-)
 NEGATED_SHARE = 0.005
 """So many captions of the web deny something: 187 of 40,455 in Flickr8k."""
 
@@ -84,7 +83,7 @@ def caption(graph: SceneGraph, rng: Random) -> Caption:
         missing = absent_kind(graph, rng)
         claims.append(Not(Exists(Phrase(missing))))
         word = noun(missing, plural=rng.random() < 0.5)
-        text += pick(rng, _DENIALS).format(
+        text += pick(rng, DENIALS).format(
             bare=word, word=word_with(word), them=noun(missing, plural=True)
         )
     return Caption(sentence(text, rng), tuple(claims))
@@ -216,7 +215,7 @@ def _between_caption(graph: SceneGraph, rng: Random) -> Caption | None:
     return Caption(sentence(say_between(a, b, c, rng), rng), (Between(a, b, c),))
 
 
-_SETTING = {
+SETTING = {
     "beach": "Pale sand lies before a band of calm sea, under a clear sky.",
     "snow": "Soft drifts of white snow cover the ground, and flakes hang in the cold air.",
     "kitchen": "Behind everything there is a tiled wall, a counter, and a chequered floor.",
@@ -228,7 +227,7 @@ _SETTING = {
     "mountains": "Tall violet peaks with snow on their tops fill the space in the distance.",
     "room": "There is striped wallpaper, a wooden floor, and one plain window in the wall.",
 }
-_STYLE = (
+STYLE = (
     "Everything is drawn in flat bright colours with dark outlines.",
     "The whole picture is a simple drawing, clean and cheerful.",
     "It looks like a page of a picture book for young children.",
@@ -239,10 +238,9 @@ LONG_WORDS = (60, 150)
 
 def description(graph: SceneGraph, rng: Random) -> Caption:
     """A true description in several sentences, 60 to 150 words."""
-    place = BACKGROUNDS[graph.background]
     claims: list[Claim] = [Located(graph.background)]
-    opening = (f"This picture shows {place.scene}.", f"The scene is set {place.where}.")
-    sentences = [pick(rng, opening), _SETTING[graph.background]]
+    opening = pick(rng, OPENING_FORMS).format(**place_words(graph.background))
+    sentences = [finished(opening), SETTING[graph.background]]
     for thing in graph.things:
         text, more = _sentence_of(thing, graph, rng)
         sentences.append(text)
@@ -252,11 +250,11 @@ def description(graph: SceneGraph, rng: Random) -> Caption:
         thing, relation, other = known.pop(int(rng.random() * len(known)))
         a, b = _full(thing), _full(other)
         words = pick(rng, RELATION_WORDS[relation])
-        form = pick(rng, ("{a} is {r} {b}.", "{a} can be seen {r} {b}.", "there is {a} {r} {b}."))
-        text = form.format(a=noun_phrase(a, rng), r=words, b=noun_phrase(b, rng))
-        sentences.append(text[0].upper() + text[1:])
+        form = pick(rng, RELATION_SENTENCES)
+        text = form.format(a=noun_phrase(a, rng), relation=words, b=noun_phrase(b, rng))
+        sentences.append(finished(text))
         claims.append(Related(a, relation, b))
-    style = list(_STYLE)
+    style = list(STYLE)
     while style and (_words(sentences) < LONG_WORDS[0] or (rng.random() < 0.2 and len(style) > 3)):
         sentences.append(style.pop(int(rng.random() * len(style))))
     return Caption(" ".join(sentences), tuple(claims))
@@ -272,20 +270,11 @@ def _sentence_of(thing: Thing, graph: SceneGraph, rng: Random) -> tuple[str, lis
     words = noun_phrase(phrase, rng)
     regions: list[Region] = [r for r in REGION_WORDS if in_region(thing, r)]
     if not regions:
-        text = pick(rng, ("There is {a}.", "One can make out {a}.", "We also find {a}."))
-        return text.format(a=words), [Exists(phrase)]
+        return finished(pick(rng, THERE_FORMS).format(list=words)), [Exists(phrase)]
     region = pick(rng, regions)
-    form = pick(
-        rng,
-        (
-            "There is {a} {where} of the picture.",
-            "{where} of the scene we find {a}.",
-            "{a} can be seen {where} of the image.",
-            "{where} of the drawing there is {a}.",
-        ),
-    )
-    text = form.format(a=words, where=pick(rng, REGION_WORDS[region]))
-    return text[0].upper() + text[1:], [Placed(phrase, region)]
+    form = pick(rng, PLACED_FORMS)
+    text = form.format(a=words, region=pick(rng, REGION_WORDS[region]))
+    return finished(text), [Placed(phrase, region)]
 
 
 def _words(sentences: Sequence[str]) -> int:

@@ -40,6 +40,16 @@ REGION_WORDS: dict[Region, tuple[str, ...]] = {
     "middle": ("in the middle", "in the centre"),
 }
 
+DENIALS = (
+    ", no {bare}",
+    " and no {bare}",
+    " but no {bare}",
+    " without {word}",
+    ", not {word}",
+    ", there are no {them}",
+)
+"""What now and then follows a caption: something that is not there."""
+
 LIST_FORMS = (
     "{list}",
     "a picture of {list}",
@@ -136,6 +146,22 @@ FORMS = (
 """All forms of captions."""
 
 
+OPENING_FORMS = ("this picture shows {scene}", "the scene is set {where}")
+THERE_FORMS = ("there is {list}", "one can make out {list}", "we also find {list}")
+PLACED_FORMS = (
+    "there is {a} {region} of the picture",
+    "{region} of the scene we find {a}",
+    "{a} can be seen {region} of the image",
+    "{region} of the drawing there is {a}",
+)
+RELATION_SENTENCES = (
+    "{a} is {relation} {b}",
+    "{a} can be seen {relation} {b}",
+    "there is {a} {relation} {b}",
+)
+DESCRIPTION_FORMS = OPENING_FORMS + THERE_FORMS + PLACED_FORMS
+"""Sentences of long descriptions."""
+
 HYBRID_FORMS = (
     "{list}, no {bare}",
     "{list} but no {bare}",
@@ -176,6 +202,15 @@ NEGATIVE_FORMS = (
     "this is not a picture of {one}",
 )
 """One thing that is not there."""
+
+EMPTY_PLACE_FORMS = (
+    "{scene} without {plural}",
+    "{scene} without {one}",
+    "{scene} with no {plural}",
+    "{scene} but no {plural}",
+    "{scene}, no {plural}",
+)
+"""A place, and one thing that is not there."""
 
 NEGATED_POSITIVE_FORMS = (
     "there is no doubt that there {there} {list}",
@@ -321,7 +356,12 @@ def place_words(background: str | None) -> dict[str, str]:
 
 def sentence(text: str, rng: Random) -> str:
     """As captions are written: with a capital and a full stop, or without."""
-    return f"{text[0].upper()}{text[1:]}." if rng.random() < 0.3 else text
+    return finished(text) if rng.random() < 0.3 else text
+
+
+def finished(text: str) -> str:
+    """With a capital and a full stop."""
+    return f"{text[0].upper()}{text[1:]}."
 
 
 def say_negated(

@@ -17,7 +17,7 @@ COLOURS: dict[str, RGB] = {
     "white": (246, 246, 243),
     "gray": (142, 144, 150),
 }
-SIZES: dict[str, int] = {"small": 20, "medium": 28, "large": 38}
+SIZES: dict[str, int] = {"small": 24, "medium": 32, "large": 42}
 """Side of the square an object is drawn in, in pixels of a scene of 96."""
 
 

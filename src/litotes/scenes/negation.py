@@ -6,16 +6,29 @@ from litotes.scenes.captions import Caption, absent_kind, describe, groups_of, s
 from litotes.scenes.grammar import (
     CLOTHES_EXCLUSION_FORMS,
     COLOUR_EXCLUSION_FORMS,
+    EMPTY_PLACE_FORMS,
     NEGATED_POSITIVE_FORMS,
     RELATION_EXCLUSION_FORMS,
     RELATION_WORDS,
+    denied_words,
     list_words,
     noun_phrase,
+    place_words,
+    say_list,
     say_negated,
     sentence,
     wears,
 )
-from litotes.scenes.graph import Exists, Not, Phrase, Related, Relation, SceneGraph, Statement
+from litotes.scenes.graph import (
+    Exists,
+    Located,
+    Not,
+    Phrase,
+    Related,
+    Relation,
+    SceneGraph,
+    Statement,
+)
 from litotes.scenes.world import pick
 
 
@@ -46,9 +59,32 @@ def negated_positive_caption(graph: SceneGraph, rng: Random) -> Caption:
     return Caption(sentence(text, rng), tuple(map(Exists, phrases)))
 
 
+def negation_pair(graph: SceneGraph, rng: Random) -> tuple[Caption, Caption]:
+    """An affirmative caption and a negated one, to fit a negation direction on.
+
+    Half of the negated ones deny something beside what the first affirms, the others deny that.
+    """
+    phrases = _some(graph, rng)
+    if rng.random() < 0.5:
+        affirmed, negated = phrases, _negated(phrases, Phrase(absent_kind(graph, rng)), rng)
+    else:
+        kind = phrases[0].kind
+        affirmed, negated = [Phrase(kind)], _negated([], Phrase(kind), rng)
+    text = sentence(say_list(affirmed, None, rng), rng)
+    return Caption(text, tuple(map(Exists, affirmed))), negated
+
+
 def exclude_kind(shown: str, excluded: str, rng: Random) -> Caption:
     """A query "A without B"."""
     return _negated([Phrase(shown)], Phrase(excluded), rng, plain=True)
+
+
+def exclude_from_place(background: str, excluded: str, rng: Random) -> Caption:
+    """A query "a beach without umbrellas"."""
+    denied = Phrase(excluded)
+    form = pick(rng, EMPTY_PLACE_FORMS)
+    text = form.format(**place_words(background), **denied_words(denied, rng))
+    return Caption(text, (Located(background), Not(Exists(denied))))
 
 
 def exclude_colour(kind: str, colour: str, rng: Random) -> Caption:

@@ -12,10 +12,13 @@ from functools import cache
 from typing import TypeAlias
 
 from litotes.errors import DataError
-from litotes.scenes.captions import _DENIALS, _SETTING, _STYLE
+from litotes.scenes.captions import SETTING, STYLE
 from litotes.scenes.grammar import (
     CLOTHES_EXCLUSION_FORMS,
     COLOUR_EXCLUSION_FORMS,
+    DENIALS,
+    DESCRIPTION_FORMS,
+    EMPTY_PLACE_FORMS,
     FORMS,
     HYBRID_FORMS,
     INVERSE_WORDS,
@@ -47,19 +50,7 @@ from litotes.scenes.graph import (
 )
 from litotes.scenes.kinds import BACKGROUNDS, CATEGORIES, COLOURS, KINDS
 
-_DESCRIPTION_FORMS = (
-    "the scene is set {where}",
-    "this picture shows {scene}",
-    "one can make out {list}",
-    "we also find {list}",
-    "there is {a} {region} of the picture",
-    "{region} of the scene we find {a}",
-    "{a} can be seen {region} of the image",
-    "{region} of the drawing there is {a}",
-)
-"""Sentences of `captions.description` that are no captions."""
-
-_FIXED = frozenset(text.lower().removesuffix(".") for text in (*_SETTING.values(), *_STYLE))
+_FIXED = frozenset(text.lower().removesuffix(".") for text in (*SETTING.values(), *STYLE))
 """Sentences of descriptions that claim nothing."""
 
 _COUNTS = {"exactly one": 1, **{word: number for number, word in NUMBERS.items()}}
@@ -219,10 +210,10 @@ def _apply(rules: Iterable[_Rule], marked: str, phrases: Sequence[Phrase]) -> St
 
 
 def _sentence_forms() -> list[tuple[str, _Sense]]:
-    denials = [form + denial for form in LIST_FORMS + PLACE_FORMS for denial in _DENIALS]
+    denials = [form + denial for form in LIST_FORMS + PLACE_FORMS for denial in DENIALS]
     tables: tuple[tuple[_Sense, Iterable[str]], ...] = (
         (_plain, (*FORMS, *HYBRID_FORMS, *NEGATIVE_FORMS, *NEGATED_POSITIVE_FORMS)),
-        (_plain, (*_DESCRIPTION_FORMS, *denials)),
+        (_plain, (*EMPTY_PLACE_FORMS, *DESCRIPTION_FORMS, *denials)),
         (_colour_exclusion, COLOUR_EXCLUSION_FORMS + CLOTHES_EXCLUSION_FORMS),
         (_relation_exclusion, RELATION_EXCLUSION_FORMS),
     )
@@ -310,6 +301,6 @@ def _failure(text: str, words: str, sort: str, example: str) -> DataError:
     why = (
         f"no sentence about scenes has the word {strange[0]!r}"
         if strange
-        else f"its words are known, but no form of {sort} fits"
+        else f"no form of {sort} fits it"
     )
     return DataError(f"cannot read the {sort} {text!r}: {why}; one that can be read: {example!r}")

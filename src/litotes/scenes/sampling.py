@@ -17,6 +17,7 @@ from litotes.errors import DataError
 from litotes.scenes.captions import Caption, caption, description
 from litotes.scenes.drawing import Pixels, draw
 from litotes.scenes.graph import SceneGraph
+from litotes.scenes.negation import negation_pair
 from litotes.scenes.world import SPLITS, Split, scene_graph
 
 CAPTIONS = 5
@@ -104,13 +105,13 @@ def sample(n: int, seed: int = 0, split: Split = "train", *, uncommon: bool = Fa
 
 
 def write_scenes(scenes: Scenes, folder: Path) -> Iterator[Scene]:
-    """Write ``images/*.png``, ``captions.csv`` and ``graphs.jsonl``, as Flickr8k's folder here.
+    """Write ``images/*.png``, ``captions.csv``, ``graphs.jsonl`` and ``negation_pairs.json``.
 
-    Yields each scene when its picture is there. Pictures that are there already are not drawn
-    again, so that what was stopped goes on.
+    The pairs are what a negation direction is fitted on. Yields each scene when its picture is
+    there. Pictures that are there already are not drawn again, so that what was stopped goes on.
     """
     (folder / "images").mkdir(parents=True, exist_ok=True)
-    table, graphs = io.StringIO(newline=""), io.StringIO()
+    table, graphs, pairs = io.StringIO(newline=""), io.StringIO(), {}
     rows = csv.writer(table)
     rows.writerow(["image", "split", "caption"])
     for scene in scenes:
@@ -120,7 +121,10 @@ def write_scenes(scenes: Scenes, folder: Path) -> Iterator[Scene]:
             write_atomically(picture, png(scene.image))
         rows.writerows([name, scenes.split, said.text] for said in scene.captions)
         graphs.write(json.dumps({"image": name, **asdict(scene.graph)}) + "\n")
+        affirmed, negated = negation_pair(scene.graph, Random(f"{scene.name} pair"))
+        pairs[affirmed.text] = negated.text
         yield scene
+    write_atomically(folder / "negation_pairs.json", json.dumps(pairs, indent=0))
     write_atomically(folder / "graphs.jsonl", graphs.getvalue())
     write_atomically(folder / "captions.csv", table.getvalue())
 

@@ -13,6 +13,7 @@ from torch import Tensor
 
 from litotes.backbones.scenes import WEIGHTS, SceneTokenizer, empty_scenes, encoder_of, vocabulary
 from litotes.data.files import write_atomically
+from litotes.losses.words import WordPrediction, inverse_document_frequency
 from litotes.scenes.captions import caption, description
 from litotes.scenes.drawing import draw
 from litotes.scenes.kinds import COLOURS, KINDS
@@ -63,11 +64,12 @@ def train_scenes(
     bind_run(run, {"recipe": recipe.model_dump(), "vocabulary": tokenizer.vocabulary})
     torch.manual_seed(recipe.seed)
     encoder = encoder_of(empty_scenes(tokenizer.vocab_size), tokenizer)
+    predicted = WordPrediction(_idf(tokenizer), encoder.dim)
 
     def batch(step: int) -> Batch:
         return _batch(recipe, step)
 
-    train_contrastive(encoder, recipe, batch, run, progress=progress)
+    train_contrastive(encoder, recipe, predicted, batch, run, progress=progress)
     weights = {
         name: tensor.half() if tensor.is_floating_point() else tensor
         for name, tensor in encoder.model.state_dict().items()
@@ -75,6 +77,13 @@ def train_scenes(
     header = {"vocabulary": json.dumps(tokenizer.vocabulary)}
     write_atomically(run / WEIGHTS, save(weights, header))
     return weights
+
+
+def _idf(tokenizer: SceneTokenizer) -> Tensor:
+    """Weights of the vocabulary's words, from a sample of captions."""
+    said = [caption(scene_graph("train", 0, n), Random(n)).text for n in range(_SAMPLE)]
+    special = {0, 1, 2, tokenizer.vocab_size - 1}
+    return inverse_document_frequency(list(tokenizer(said)), tokenizer.vocab_size, special)
 
 
 def _batch(recipe: ScenesRecipe, step: int) -> Batch:

@@ -2,7 +2,7 @@
 
 import base64
 import io
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from html import escape
 from typing import TYPE_CHECKING
 
@@ -16,6 +16,11 @@ if TYPE_CHECKING:
     from litotes.search.index import PhotoIndex, Result
 
 _THUMBNAIL = 480
+
+Answers = Mapping[str, Sequence["Result"]]
+"""Results by the name of the strategy that gave them."""
+Judge = Callable[[Query, "Result"], bool | None]
+"""Whether a result is right; None where that cannot be said."""
 
 _STYLE = """
 :root { color-scheme: light dark; --back: #fafafa; --card: #fff; --text: #1c1c1e; --dim: #6b6b70;
@@ -41,9 +46,12 @@ h2 { margin: 30px 0 12px; padding-top: 16px; border-top: 1px solid var(--line);
 .photos li { flex: var(--ratio) 1 calc(var(--ratio) * 190px); min-width: 110px;
   max-width: calc(var(--ratio) * 300px); }
 .photos::after { content: ""; flex: 1000 1 0; }
+section + h1 { margin-top: 52px; }
 figure { display: flex; flex-direction: column; height: 100%; margin: 0; overflow: hidden;
   border: 1px solid var(--line); border-radius: 10px; background: var(--card); }
 img, .missing { display: block; width: 100%; aspect-ratio: var(--ratio); object-fit: cover; }
+.right figure { border: 4px solid #2a9d4a; }
+.wrong figure { border: 4px solid #d33a2c; }
 .missing { display: grid; place-content: center; padding: 12px; color: var(--dim);
   font-size: 13px; text-align: center; overflow-wrap: anywhere; }
 figcaption { display: flex; gap: 8px; align-items: baseline; margin-top: auto; padding: 7px 10px;
@@ -56,20 +64,23 @@ footer { margin-top: 34px; color: var(--dim); font-size: 13px; }
 
 
 def contact_sheet(
-    index: "PhotoIndex", query: Query, answers: Mapping[str, Sequence["Result"]]
+    index: "PhotoIndex",
+    asked: Sequence[tuple[Query, Answers]],
+    *,
+    title: str | None = None,
+    judge: Judge | None = None,
 ) -> str:
-    """An HTML page of small pictures, one row of them for each strategy.
+    """An HTML page of small pictures: for each query, one row of them for each strategy.
 
     Args:
         index: where the photos were found.
-        query: what was asked for.
-        answers: results by the name of the strategy that gave them.
+        asked: what was asked for, and what was found.
+        title: of the page; by default the first query.
+        judge: frames what is right in green, and what is wrong in red.
     """
-    sections = "".join(
-        _section(name if len(answers) > 1 else "", results, index)
-        for name, results in answers.items()
-    )
+    parts = "".join(_answered(query, answers, index, judge) for query, answers in asked)
     count = len(index)
+    names = dict.fromkeys(name for _, answers in asked for name in answers)
     return f"""<!DOCTYPE html>
 <html lang="en">
 <head>
@@ -77,17 +88,28 @@ def contact_sheet(
 <meta name="viewport" content="width=device-width, initial-scale=1">
 <meta http-equiv="Content-Security-Policy"
   content="default-src 'none'; img-src data:; style-src 'unsafe-inline'">
-<title>{_text(query.raw)}</title>
+<title>{_text(title or asked[0][0].raw)}</title>
 <style>{_STYLE}</style>
 </head>
 <body>
-<h1>{_text(query.raw)}</h1>
-<p class="parsed">{_parsed(query)}</p>
-{sections}
-<footer>{count:,} photos · model {_text(index.encoder.name)} · {_text(", ".join(answers))}</footer>
+{parts}
+<footer>{count:,} photos · model {_text(index.encoder.name)} · {_text(", ".join(names))}</footer>
 </body>
 </html>
 """
+
+
+def _answered(query: Query, answers: Answers, index: "PhotoIndex", judge: Judge | None) -> str:
+    sections = "".join(
+        _section(
+            name if len(answers) > 1 else "",
+            [_item(r, index, judge(query, r) if judge else None) for r in results],
+        )
+        for name, results in answers.items()
+    )
+    return f"""<h1>{_text(query.raw)}</h1>
+<p class="parsed">{_parsed(query)}</p>
+{sections}"""
 
 
 def _parsed(query: Query) -> str:
@@ -96,18 +118,19 @@ def _parsed(query: Query) -> str:
     return wanted + "".join(excluded) if query.negated else ""
 
 
-def _section(title: str, results: Sequence["Result"], index: "PhotoIndex") -> str:
+def _section(title: str, items: Sequence[str]) -> str:
     heading = f"<h2>{_text(title)}</h2>" if title else ""
-    items = "\n".join(_item(result, index) for result in results)
-    return f'<section>{heading}<ol class="photos">\n{items}\n</ol></section>\n'
+    photos = "\n".join(items)
+    return f'<section>{heading}<ol class="photos">\n{photos}\n</ol></section>\n'
 
 
-def _item(result: "Result", index: "PhotoIndex") -> str:
+def _item(result: "Result", index: "PhotoIndex", verdict: bool | None) -> str:
+    mark = {True: ' class="right"', False: ' class="wrong"', None: ""}[verdict]
     name = _text(result.path.name)
     # A panorama is cut at the sides, and a tall picture at its ends.
     ratio = min(max(result.width / result.height, 0.5), 3)
     return (
-        f'<li style="--ratio: {ratio:.3f}"><figure>{_picture(result, name)}'
+        f'<li{mark} style="--ratio: {ratio:.3f}"><figure>{_picture(result, name)}'
         f'<figcaption><span class="rank">{result.rank}</span>'
         f'<span class="name" title="{_text(str(result.path.relative_to(index.folder)))}">{name}'
         f'</span><span class="score">{result.score:.3f}</span></figcaption></figure></li>'

@@ -16,6 +16,8 @@ from torch import Tensor, nn
 
 from litotes.backbones.encoder import DualEncoder
 from litotes.losses.infonce import info_nce
+from litotes.losses.words import WordPrediction
+from litotes.training.muon import Muon
 from litotes.training.recipe import ScenesRecipe
 from litotes.training.run import Parts, load_checkpoint, save_checkpoint, warm_cosine
 
@@ -31,6 +33,7 @@ Batch = tuple[Tensor, list[str]]
 def train_contrastive(
     encoder: DualEncoder,
     recipe: ScenesRecipe,
+    words: WordPrediction,
     batch: Callable[[int], Batch],
     run: Path,
     *,
@@ -43,6 +46,7 @@ def train_contrastive(
     Args:
         encoder: with fresh weights.
         recipe: all settings.
+        words: predicts words in the first steps, with fresh weights; of no use afterwards.
         batch: gives the batch of a step, the same whenever it is asked.
         run: folder of the run, for checkpoints and metrics.
         progress: show a progress bar; by default at a terminal.
@@ -52,14 +56,15 @@ def train_contrastive(
     """
     model: Any = encoder.model
     model.requires_grad_(True)
-    optimiser = torch.optim.AdamW(
-        model.parameters(), lr=recipe.lr, betas=(0.9, 0.98), weight_decay=recipe.weight_decay
-    )
-    scheduler = torch.optim.lr_scheduler.LambdaLR(
-        optimiser, lambda step: warm_cosine(step, recipe.steps, recipe.warmup)
-    )
-    parts: Parts = {"model": model.state_dict()}
-    states = (optimiser, scheduler)
+    optimisers = _optimisers([model, words], recipe)
+    schedulers = [
+        torch.optim.lr_scheduler.LambdaLR(
+            optimiser, lambda step: warm_cosine(step, recipe.steps, recipe.warmup)
+        )
+        for optimiser in optimisers
+    ]
+    parts: Parts = {"model": model.state_dict(), "words": words.state_dict()}
+    states = [*optimisers, *schedulers]
     first = load_checkpoint(run, parts, states)
     losses: list[float] = []
     start = time.monotonic()
@@ -68,12 +73,14 @@ def train_contrastive(
         torch.manual_seed(recipe.seed * 1_000_003 + step)
         model.visual.patch_dropout = _patch_dropout(recipe, step)
         model.train()
-        loss = _loss(encoder, *batch(step))
-        optimiser.zero_grad()
-        loss.backward()
+        weight = recipe.words_weight if step < recipe.words_share * recipe.steps else 0.0
+        loss, total = _loss(encoder, words, weight, *batch(step))
+        for optimiser in optimisers:
+            optimiser.zero_grad()
+        total.backward()
         nn.utils.clip_grad_norm_(model.parameters(), 1.0)
-        optimiser.step()
-        scheduler.step()
+        for state in (*optimisers, *schedulers):
+            state.step()
         with torch.no_grad():
             model.logit_scale.clamp_(max=math.log(100))
         losses.append(loss.item())
@@ -90,6 +97,19 @@ def train_contrastive(
     model.eval()
 
 
+def _optimisers(modules: list[nn.Module], recipe: ScenesRecipe) -> list[torch.optim.Optimizer]:
+    """Muon for the matrices of blocks and stem, AdamW for all other weights."""
+    named = [item for module in modules for item in module.named_parameters()]
+    matrices = [p for n, p in named if p.ndim == 4 or (p.ndim == 2 and "resblocks" in n)]
+    chosen = {id(p) for p in matrices}
+    others = [p for _, p in named if id(p) not in chosen]
+    decay = recipe.weight_decay
+    return [
+        Muon(matrices, recipe.lr, weight_decay=decay),
+        torch.optim.AdamW(others, recipe.lr, betas=(0.9, 0.98), weight_decay=decay),
+    ]
+
+
 def _patch_dropout(recipe: ScenesRecipe, step: int) -> nn.Module:
     """Leaves out cells of the image, which quickens training, but for the last steps."""
     if recipe.patch_dropout == 0 or step >= recipe.steps * (1 - recipe.whole):
@@ -97,15 +117,26 @@ def _patch_dropout(recipe: ScenesRecipe, step: int) -> nn.Module:
     return PatchDropout(recipe.patch_dropout)
 
 
-def _loss(encoder: DualEncoder, pixels: Tensor, captions: list[str]) -> Tensor:
+def _loss(
+    encoder: DualEncoder,
+    words: WordPrediction,
+    weight: float,
+    pixels: Tensor,
+    captions: list[str],
+) -> tuple[Tensor, Tensor]:
+    """InfoNCE, and the same with the prediction of words beside it."""
     images = encoder.image.run(pixels)
     ids, _ = encoder.text.tokenize(captions)
-    rows, texts = zip(
+    rows, parts = zip(
         *((rows, encoder.text.run(part)) for rows, part in encoder.text.batches(ids, GROUP)),
         strict=True,
     )
+    texts = torch.cat(parts)[torch.cat(rows).argsort()]
     scale: Any = encoder.model.logit_scale
-    return info_nce(images, torch.cat(texts)[torch.cat(rows).argsort()], scale.exp())
+    loss = info_nce(images, texts, scale.exp())
+    if weight == 0:
+        return loss, loss
+    return loss, loss + weight * (words(images, ids) + words(texts, ids))
 
 
 def _shown(steps: range, total: int, progress: bool | None) -> Iterator[int]:
