@@ -220,6 +220,9 @@ def _exclusions(world: _World, encode: Encode) -> Outcomes:
     outcomes: Outcomes = {}
     for name in _EXCLUSION_QUERIES:
         asked = world.exclusions(name)
+        if not asked:
+            # Too few scenes for any query to be violated often enough.
+            continue
         texts = [exclusion.query.text for exclusion in asked]
         scores = encode(texts) @ world.many_vectors.T
         check_finite(scores, texts)
@@ -272,13 +275,14 @@ def _relation_queries(world: _World) -> Iterator[Caption]:
     for row, graph in enumerate(world.many):
         for one, relation, other in relations(graph):
             related.setdefault((one.kind, relation, other.kind), set()).add(row)
-    found = [key for key in related if _enough(related[key], rows[key[0]] - related[key])]
+    # A relation between two kinds is rarer than either: half of the first ten can violate, then.
+    found = [key for key in related if _enough(related[key], rows[key[0]] - related[key], TOP // 2)]
     for number, (a, relation, b) in enumerate(world.chosen(found)):
         yield exclude_relation(a, relation, b, world.rng("exclude relation", number))
 
 
-def _enough(violating: set[int], right: set[int]) -> bool:
-    return min(len(violating), len(right)) >= TOP
+def _enough(violating: set[int], right: set[int], least: int = TOP) -> bool:
+    return min(len(violating), len(right)) >= least
 
 
 def _pairs(world: _World, encode: Encode) -> Outcomes:
