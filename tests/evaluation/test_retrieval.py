@@ -53,7 +53,7 @@ def folder(tmp_path, monkeypatch):
 
 
 def test_a_record_says_all_that_is_needed(folder, tiny_encoder):
-    record = RetrievalTask.read(folder, "dev").run(tiny_encoder)
+    record = RetrievalTask.read(folder, "dev").run(tiny_encoder)[0]
     assert set(record.metrics) == {
         *(f"{way} R@{k}" for way in ("text→image", "image→text") for k in (1, 5, 10)),
         "rSum",

@@ -84,7 +84,7 @@ def retrieval(
 
     task = RetrievalTask.read(data, split)
     encoder = load_model(choose_model(None, model, pretrained, adapter), device)
-    records = [task.run(encoder)]
+    records = task.run(encoder)
     _report(records, out, into, as_json, markdown_table(records))
 
 
@@ -173,6 +173,6 @@ def _report(
     if into:
         update_block(into, f"{records[0].task}-{records[0].split}", table)
     if as_json:
-        print_json([record.model_dump() for record in records])
+        print_json([record.model_dump(exclude={"outcomes"}) for record in records])
     else:
         typer.echo(table)

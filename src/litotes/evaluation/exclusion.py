@@ -7,9 +7,8 @@ ranking. Per query: the share of the first ten that violates, and the share that
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass, fields, is_dataclass
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import torch
@@ -20,10 +19,9 @@ from torch import Tensor
 from litotes.backbones.encoder import DualEncoder
 from litotes.data.problems import problems
 from litotes.errors import DataError
-from litotes.evaluation.record import Metric, Record
+from litotes.evaluation.record import Record
+from litotes.evaluation.task import query_vectors, strategy_settings
 from litotes.evaluation.vectors import check_finite, image_vectors
-from litotes.language import parse_all
-from litotes.steering import NegationDirection
 from litotes.strategies import Strategy
 
 TOP = 10
@@ -103,7 +101,7 @@ class ExclusionTask:
         """Shares of the top ten, ``(pairs, 2)``: violating and right, mean over the wordings."""
         row = {name: i for i, name in enumerate(names)}
         texts = [query for pair in self.pairs for query in pair.queries]
-        scores = strategy.vectors(parse_all(texts), encoder) @ vectors.T
+        scores = query_vectors(encoder, strategy, texts) @ vectors.T
         check_finite(scores, texts)
         split = scores.split([len(pair.queries) for pair in self.pairs])
         return np.array(
@@ -121,23 +119,8 @@ class ExclusionTask:
             data=self.file,
             strategy=strategy.name,
             settings=strategy_settings(strategy),
-            metrics={
-                "violating@10": Metric.of(outcomes[:, 0]),
-                "right@10": Metric.of(outcomes[:, 1]),
-            },
+            outcomes={"violating@10": outcomes[:, 0], "right@10": outcomes[:, 1]},
         )
-
-
-def strategy_settings(strategy: Strategy) -> dict[str, Any]:
-    """A strategy's settings as JSON has them; a direction by its fingerprint."""
-    anything: Any = strategy
-    if not is_dataclass(anything):
-        return {}
-    values = {field.name: getattr(anything, field.name) for field in fields(anything)}
-    return {
-        name: value.fingerprint if isinstance(value, NegationDirection) else value
-        for name, value in values.items()
-    }
 
 
 def top_shares(scores: Tensor, states: Tensor) -> tuple[float, float]:

@@ -2,17 +2,25 @@
 
 import hashlib
 import platform
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
-from pydantic import BaseModel, ConfigDict
+from pydantic import BaseModel, ConfigDict, ValidationError
 
 from litotes.backbones.encoder import DualEncoder
 from litotes.data.files import write_atomically
+from litotes.data.problems import problems
+from litotes.errors import DataError
+
+Outcomes = Mapping[str, NDArray[np.floating[Any]]]
+"""Of each metric, the values of its units: a picture, a question, a query."""
+
+DRAWS = 2000
+"""Resamplings of a bootstrap."""
 
 
 class Metric(BaseModel):
@@ -25,30 +33,47 @@ class Metric(BaseModel):
     high: float
 
     @classmethod
-    def of(cls, values: NDArray[np.floating[Any]], *, seed: int = 0, draws: int = 2000) -> Self:
-        """Mean of ``values`` (one a unit: a pair, an image) and its percentile interval.
+    def of(cls, *groups: NDArray[np.floating[Any]], seed: int = 0) -> Self:
+        """Mean of the units' values and its percentile interval.
 
         Args:
-            values: shape ``(units,)``; a NaN is an error, never a score.
+            groups: values of one group of units ``(units,)``; or of several, of whose means the
+                mean is taken (a macro average), each resampled by itself.
             seed: of the resampling.
-            draws: how many times to resample the units.
 
         Raises:
-            ValueError: no value, or one that is not finite.
+            ValueError: no value, or one that is not finite: a NaN is never a score.
         """
-        if not len(values) or not np.isfinite(values).all():
-            raise ValueError("a metric needs at least one value, all of them finite")
-        rng = np.random.default_rng(seed)
-        means = [
-            values[rng.integers(0, len(values), (block, len(values)))].mean(1)
-            for block in np.diff(np.linspace(0, draws, 21).astype(int))
-        ]
-        low, high = np.quantile(np.concatenate(means), [0.025, 0.975])
-        return cls(value=float(values.mean()), low=float(low), high=float(high))
+        for values in groups:
+            if not len(values) or not np.isfinite(values).all():
+                raise ValueError("a metric needs at least one value, all of them finite")
+        means = np.mean([resampled_means(values, seed) for values in groups], axis=0)
+        low, high = np.quantile(means, [0.025, 0.975])
+        value = np.mean([values.mean() for values in groups])
+        return cls(value=float(value), low=float(low), high=float(high))
+
+
+def resampled_means(values: NDArray[np.floating[Any]], seed: int) -> NDArray[np.float64]:
+    """Means of bootstrap samples, ``(DRAWS,)``; units of like number are drawn alike."""
+    rng = np.random.default_rng(seed)
+    # A few at a time: a million units would not fit in memory two thousand times.
+    at_once = max(1, min(DRAWS, 2_000_000 // len(values)))
+    sizes = [min(at_once, DRAWS - start) for start in range(0, DRAWS, at_once)]
+    return np.concatenate(
+        [values[rng.integers(0, len(values), (size, len(values)))].mean(1) for size in sizes]
+    )
 
 
 class Record(BaseModel):
-    """One evaluation: everything needed to make it again, and what came out."""
+    """One evaluation: everything needed to make it again, and what came out.
+
+    Attributes:
+        metrics: means with their intervals.
+        outcomes: of most metrics, the values of the units, in the order of the data: so that two
+            records can be compared unit by unit.
+        averages: which metrics are means of which others.
+        versions: of what computed it.
+    """
 
     model_config = ConfigDict(frozen=True)
 
@@ -62,6 +87,8 @@ class Record(BaseModel):
     data_fingerprint: str
     seed: int
     metrics: dict[str, Metric]
+    outcomes: dict[str, list[float]]
+    averages: dict[str, list[str]]
     versions: dict[str, str]
 
     @classmethod
@@ -72,14 +99,31 @@ class Record(BaseModel):
         task: str,
         split: str,
         data: Path | str,
-        metrics: Mapping[str, Metric],
+        outcomes: Outcomes,
+        averages: Mapping[str, Sequence[str]] | None = None,
         strategy: str = "plain",
         settings: Mapping[str, Any] | None = None,
         seed: int = 0,
     ) -> Self:
-        """A record of what ``encoder`` reached on the file ``data``, or on data of that name."""
+        """A record of what ``encoder`` reached.
+
+        Args:
+            encoder: what was measured.
+            task: how the table is called.
+            split: which part of the data.
+            data: the file that was read, or a fingerprint of the data.
+            outcomes: of each metric the values of its units; shares from 0 to 1, but what ends in
+                "rSum" is a sum of recalls in per cent.
+            averages: macro averages: names of the metrics whose mean each is.
+            strategy: how queries were answered.
+            settings: of the strategy and the task.
+            seed: of whatever was drawn by lot.
+        """
         if isinstance(data, Path):
             data = hashlib.sha256(data.read_bytes()).hexdigest()[:16]
+        means = {name: list(parts) for name, parts in (averages or {}).items()}
+        metrics = {name: Metric.of(values) for name, values in outcomes.items()}
+        metrics |= {n: Metric.of(*(outcomes[p] for p in parts)) for n, parts in means.items()}
         return cls(
             task=task,
             split=split,
@@ -90,7 +134,9 @@ class Record(BaseModel):
             settings=dict(settings or {}),
             data_fingerprint=data,
             seed=seed,
-            metrics=dict(metrics),
+            metrics=metrics,
+            outcomes={n: np.round(v.astype(float), 6).tolist() for n, v in outcomes.items()},
+            averages=means,
             versions={
                 "python": platform.python_version(),
                 **{name: version(name) for name in ("litotes", "torch", "transformers")},
@@ -102,3 +148,24 @@ def write_records(path: Path, records: list[Record]) -> None:
     """Write records as JSON lines, atomically."""
     path.parent.mkdir(parents=True, exist_ok=True)
     write_atomically(path, "".join(record.model_dump_json() + "\n" for record in records))
+
+
+def read_records(path: Path) -> list[Record]:
+    """Read what :func:`write_records` wrote.
+
+    Raises:
+        DataError: missing, or a line is no record; says which.
+    """
+    try:
+        lines = path.read_text(encoding="utf-8").splitlines()
+    except (OSError, UnicodeDecodeError) as error:
+        raise DataError(f"cannot read {path}: {error}") from error
+    records = []
+    for number, line in enumerate(lines, 1):
+        try:
+            records.append(Record.model_validate_json(line))
+        except ValidationError as error:
+            raise DataError(f"{path}, line {number}: is no record: {problems(error)}") from error
+    if not records:
+        raise DataError(f"{path} holds no record")
+    return records

@@ -15,8 +15,10 @@ from torch import Tensor
 
 from litotes.backbones.encoder import DualEncoder
 from litotes.data.captions import read_captions
-from litotes.evaluation.record import Metric, Record
+from litotes.evaluation.record import Record
+from litotes.evaluation.task import query_vectors, strategy_settings
 from litotes.evaluation.vectors import check_finite, image_vectors
+from litotes.strategies import Plain, Strategy
 
 KS = (1, 5, 10)
 # Scores of so many captions are held at once: the table of all would not fit for large sets.
@@ -46,12 +48,19 @@ class RetrievalTask:
         """
         return cls(folder, read_captions(folder, split), split)
 
-    def run(self, encoder: DualEncoder) -> Record:
+    def run(
+        self, encoder: DualEncoder, strategies: Sequence[Strategy] = (Plain(),)
+    ) -> list[Record]:
         """Recall@1/5/10 both ways and rSum, with intervals over images."""
+        return [self._record(encoder, strategy) for strategy in strategies]
+
+    def _record(self, encoder: DualEncoder, strategy: Strategy) -> Record:
         images = image_vectors(encoder, [self.folder / "images" / name for name in self.captions])
         texts = [caption for captions in self.captions.values() for caption in captions]
         owner = torch.tensor([i for i, c in enumerate(self.captions.values()) for _ in c])
-        to_image, to_text = retrieval_ranks(encoder.encode_texts(texts), images, owner, texts)
+        to_image, to_text = retrieval_ranks(
+            query_vectors(encoder, strategy, texts), images, owner, texts
+        )
         hits = {}
         for k in KS:
             # One value an image, so that the interval is over images, not captions.
@@ -59,14 +68,15 @@ class RetrievalTask:
             found.index_add_(0, owner, (to_image < k).double())
             hits[f"text→image R@{k}"] = (found / owner.bincount()).numpy()
         hits |= {f"image→text R@{k}": (to_text < k).double().numpy() for k in KS}
-        metrics = {name: Metric.of(values) for name, values in hits.items()}
-        metrics["rSum"] = Metric.of(100 * np.sum(list(hits.values()), axis=0))
+        hits["rSum"] = 100 * np.sum(list(hits.values()), axis=0)
         return Record.make(
             encoder,
             task="retrieval",
             split=self.split,
             data=self.folder / "captions.csv",
-            metrics=metrics,
+            outcomes=hits,
+            strategy=strategy.name,
+            settings=strategy_settings(strategy),
         )
 
 

@@ -1,17 +1,25 @@
-"""Image vectors kept on disk, so that a set of photographs is encoded once a model."""
+"""Vectors kept on disk, so that a picture or a caption is encoded once a model, whatever asks."""
 
 import hashlib
 import os
-from collections.abc import Sequence
+import sqlite3
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import closing
 from pathlib import Path
+from typing import TypeVar
 
+import numpy as np
 import torch
-from safetensors.torch import load_file, save
 from torch import Tensor
 
 from litotes.backbones.encoder import DualEncoder
-from litotes.data.files import write_atomically
 from litotes.errors import DataError
+
+T = TypeVar("T")
+
+AT_ONCE = 512
+"""So many are encoded between two writes: what a run that is stopped may lose."""
+_ASKED = 500
 
 
 def cache_folder() -> Path:
@@ -23,27 +31,35 @@ def cache_folder() -> Path:
 def image_vectors(encoder: DualEncoder, paths: Sequence[Path]) -> Tensor:
     """Unit vectors ``(N, d)`` of photographs, from the cache where they stand in it.
 
-    The cache is keyed by the encoder's image fingerprint and each file's path, size and time.
+    Kept by the encoder's image fingerprint and each file's path, size and time. A photograph that
+    is named more than once is encoded once.
 
     Raises:
         DataError: a photograph is missing; says which first, and how many.
     """
-    missing = [path for path in paths if not path.is_file()]
+    unique = list(dict.fromkeys(paths))
+    missing = [path for path in unique if not path.is_file()]
     if missing:
         raise DataError(
-            f"{len(missing)} of {len(paths)} pictures are missing; the first is {missing[0]}"
+            f"{len(missing)} of {len(unique)} pictures are missing; the first is {missing[0]}"
         )
-    stats = [path.stat() for path in paths]
-    key = hashlib.sha256(encoder.image_fingerprint.encode())
-    for path, stat in zip(paths, stats, strict=True):
-        key.update(f"{path.resolve()}\0{stat.st_size}\0{stat.st_mtime_ns}\n".encode())
-    file = cache_folder() / "image-vectors" / f"{key.hexdigest()[:32]}.safetensors"
-    if file.is_file():
-        return load_file(file)["vectors"]
-    vectors = encoder.encode_images(list(paths))
-    file.parent.mkdir(parents=True, exist_ok=True)
-    write_atomically(file, save({"vectors": vectors}))
-    return vectors
+    keys = {path: _digest(_file_key(path)) for path in unique}
+    found = _vectors(
+        f"images-{encoder.image_fingerprint}", keys, lambda part: encoder.encode_images(part)
+    )
+    return torch.stack([found[keys[path]] for path in paths])
+
+
+def text_vectors(encoder: DualEncoder, texts: Sequence[str]) -> Tensor:
+    """Unit vectors ``(N, d)`` of texts as they stand, from the cache where they stand in it.
+
+    Kept by the encoder's text fingerprint. A text that is given more than once is encoded once.
+    """
+    keys = {text: _digest(text) for text in dict.fromkeys(texts)}
+    found = _vectors(
+        f"texts-{encoder.text_fingerprint}", keys, lambda part: encoder.encode_texts(part)
+    )
+    return torch.stack([found[keys[text]] for text in texts])
 
 
 def check_finite(scores: Tensor, names: Sequence[str]) -> None:
@@ -54,3 +70,46 @@ def check_finite(scores: Tensor, names: Sequence[str]) -> None:
     bad = (~torch.isfinite(scores).all(1)).nonzero().flatten()
     if len(bad):
         raise DataError(f"the scores of {names[int(bad[0])]!r} are not finite numbers")
+
+
+def _file_key(path: Path) -> str:
+    stat = path.stat()
+    return f"{path.resolve()}\0{stat.st_size}\0{stat.st_mtime_ns}"
+
+
+def _digest(text: str) -> bytes:
+    return hashlib.sha256(text.encode(errors="surrogatepass")).digest()[:16]
+
+
+def _vectors(
+    name: str, keys: dict[T, bytes], encode: Callable[[list[T]], Tensor]
+) -> dict[bytes, Tensor]:
+    """The vectors of all keys; those that are not there yet are encoded and written."""
+    file = cache_folder() / "vectors" / f"{name}.sqlite"
+    file.parent.mkdir(parents=True, exist_ok=True)
+    try:
+        with closing(sqlite3.connect(file, timeout=60)) as store:
+            store.execute("create table if not exists vectors (key blob primary key, v blob)")
+            found = dict(_stored(store, list(keys.values())))
+            new = [item for item, key in keys.items() if key not in found]
+            for start in range(0, len(new), AT_ONCE):
+                part = new[start : start + AT_ONCE]
+                made = {keys[i]: v for i, v in zip(part, encode(part).cpu().float(), strict=True)}
+                rows = [(key, vector.numpy().tobytes()) for key, vector in made.items()]
+                with store:
+                    store.executemany("insert or replace into vectors values (?, ?)", rows)
+                found |= made
+    except sqlite3.DatabaseError as error:
+        raise DataError(f"{file}: cannot be used ({error}): remove it, it is a cache") from error
+    return found
+
+
+def _stored(store: sqlite3.Connection, keys: list[bytes]) -> Iterator[tuple[bytes, Tensor]]:
+    for start in range(0, len(keys), _ASKED):
+        part = keys[start : start + _ASKED]
+        marks = ",".join("?" * len(part))
+        for key, blob in store.execute(
+            f"select key, v from vectors where key in ({marks})",
+            part,
+        ):
+            yield key, torch.from_numpy(np.frombuffer(blob, np.float32).copy())

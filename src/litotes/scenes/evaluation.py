@@ -20,9 +20,10 @@ from sklearn.metrics import roc_auc_score
 from torch import Tensor
 
 from litotes.backbones.encoder import DualEncoder
-from litotes.evaluation.exclusion import TOP, strategy_settings, top_shares
-from litotes.evaluation.record import Metric, Record
+from litotes.evaluation.exclusion import TOP, top_shares
+from litotes.evaluation.record import Record
 from litotes.evaluation.retrieval import KS, retrieval_ranks
+from litotes.evaluation.task import strategy_settings
 from litotes.evaluation.vectors import check_finite
 from litotes.language import Query, parse_all
 from litotes.scenes.captions import Caption, caption, description, relations, shuffled
@@ -412,7 +413,6 @@ class ScenesTask:
         outcomes: Outcomes = {}
         for name in self.measures:
             outcomes |= MEASURES[name](world, encode)
-        metrics = {name: Metric.of(values) for name, values in outcomes.items()}
         facts = {"count": self.count, "uncommon": self.uncommon}
         return Record.make(
             encoder,
@@ -422,5 +422,5 @@ class ScenesTask:
             strategy=strategy.name,
             settings=strategy_settings(strategy) | facts,
             seed=self.seed,
-            metrics=metrics,
+            outcomes=outcomes,
         )

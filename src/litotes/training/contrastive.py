@@ -64,7 +64,7 @@ def train_contrastive(
         for optimiser in optimisers
     ]
     parts: Parts = {"model": model.state_dict(), "words": words.state_dict()}
-    states = [*optimisers, *schedulers]
+    states: list[Any] = [*optimisers, *schedulers]
     first = load_checkpoint(run, parts, states)
     losses: list[float] = []
     start = time.monotonic()
@@ -79,7 +79,7 @@ def train_contrastive(
             optimiser.zero_grad()
         total.backward()
         nn.utils.clip_grad_norm_(model.parameters(), 1.0)
-        for state in (*optimisers, *schedulers):
+        for state in states:
             state.step()
         with torch.no_grad():
             model.logit_scale.clamp_(max=math.log(100))
