@@ -16,11 +16,13 @@ check: $(VENV)/installed
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 
-# constraints.txt pins what is slow to fetch; pyproject.toml stays open.
+# constraints.txt pins what is slow to fetch; pyproject.toml stays open. Of clip-benchmark only the
+# functions are compared with: its own dependencies are many and large.
 $(VENV)/installed: pyproject.toml constraints.txt
 	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
 	$(BIN)/python -m pip install --quiet --constraint constraints.txt torch torchvision
 	$(BIN)/python -m pip install --quiet --constraint constraints.txt --editable '.[dev]'
+	$(BIN)/python -m pip install --quiet --no-deps clip-benchmark==1.6.2
 	touch $@
 
 clean:

@@ -8,7 +8,18 @@ from typing import Annotated
 import typer
 
 from litotes import __version__
-from litotes.cli import direction, evaluate, index, scenes, search, train
+from litotes.cli import (
+    compare,
+    convert,
+    direction,
+    evaluate,
+    index,
+    make_benchmark,
+    report,
+    scenes,
+    search,
+    train,
+)
 from litotes.cli.common import printable
 from litotes.errors import LitotesError, LitotesWarning
 
@@ -25,8 +36,12 @@ app.command()(index.index)
 app.command()(search.search)
 app.command()(train.train)
 app.command()(scenes.scenes)
+app.command("eval")(evaluate.evaluate)
+app.command()(compare.compare)
+app.command()(report.report)
+app.command()(convert.convert)
+app.command("make-benchmark")(make_benchmark.make_benchmark)
 app.add_typer(direction.app, name="direction")
-app.add_typer(evaluate.app, name="eval")
 
 
 def _show_version(wanted: bool) -> None:

@@ -1,8 +1,10 @@
 """`litotes eval`: measure a model and its strategies."""
 
+from collections.abc import Callable
 from dataclasses import replace
+from functools import cache
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Literal
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -15,29 +17,37 @@ from litotes.cli.common import (
     choose_model,
     load_model,
     print_json,
+    printable,
 )
+from litotes.cli.tasks import TASKS, Asked, read_task
 
 if TYPE_CHECKING:
     from litotes.backbones.encoder import DualEncoder
+    from litotes.evaluation.judges import Judge
     from litotes.evaluation.record import Record
     from litotes.strategies import Strategy
 
-app = typer.Typer(help="Measure a model on data with known answers.", no_args_is_help=True)
-
-Data = Annotated[
-    Path, typer.Option(help="Folder with the data's files and images/.", metavar="DIR")
-]
-Split = Annotated[str, typer.Option(help="Which part of the data; tune on dev or train only.")]
-Out = Annotated[Path | None, typer.Option(help="Write the records there, as JSON lines.")]
-Into = Annotated[
-    Path | None, typer.Option(help="Put the table into this Markdown file, between its markers.")
-]
+# With more metrics than that a table has a column a record, and a row a metric.
+WIDE = 8
 
 
-@app.command()
-def exclusion(
-    data: Data,
-    split: Split = "dev",
+def evaluate(
+    tasks: Annotated[
+        list[str],
+        typer.Argument(
+            metavar="TASK[=PATH]...", help=f"What to measure, and its data: {', '.join(TASKS)}."
+        ),
+    ],
+    data: Annotated[
+        Path | None, typer.Option(help="File or folder of tasks without =PATH.", metavar="PATH")
+    ] = None,
+    images: Annotated[
+        Path | None,
+        typer.Option(help="Folder of the pictures.  [default: images/ beside the data]"),
+    ] = None,
+    split: Annotated[str, typer.Option(help="Part of the data; tune on dev or train.")] = "dev",
+    count: Annotated[int, typer.Option("-n", "--count", min=100, help="How many scenes.")] = 1000,
+    seed: Annotated[int, typer.Option(help="Of what is drawn by lot.")] = 0,
     strategy: Annotated[
         list[str] | None, typer.Option(help="A strategy by name; may be given more than once.")
     ] = None,
@@ -47,103 +57,80 @@ def exclusion(
     sweep: Annotated[
         bool, typer.Option(help="Try the settings of subtract and steer (α, layers, β).")
     ] = False,
-    model: ModelName = None,
-    pretrained: Pretrained = None,
-    adapter: Adapter = None,
-    device: Device = None,
-    out: Out = None,
-    into: Into = None,
-    as_json: AsJson = False,
-) -> None:
-    """Share of the first ten photographs that violate "A without B", and that are right."""
-    from litotes.evaluation.exclusion import ExclusionTask
-    from litotes.evaluation.report import markdown_table
-
-    task = ExclusionTask.read(data, split)
-    encoder = load_model(choose_model(None, model, pretrained, adapter), device)
-    chosen = _strategies(encoder, strategy, direction, sweep)
-    records = task.run(encoder, chosen)
-    _report(records, out, into, as_json, markdown_table(records))
-
-
-@app.command()
-def retrieval(
-    data: Data,
-    split: Split = "dev",
-    model: ModelName = None,
-    pretrained: Pretrained = None,
-    adapter: Adapter = None,
-    device: Device = None,
-    out: Out = None,
-    into: Into = None,
-    as_json: AsJson = False,
-) -> None:
-    """Recall@1, 5, 10 from text to image and back, and their sum."""
-    from litotes.evaluation.report import markdown_table
-    from litotes.evaluation.retrieval import RetrievalTask
-
-    task = RetrievalTask.read(data, split)
-    encoder = load_model(choose_model(None, model, pretrained, adapter), device)
-    records = task.run(encoder)
-    _report(records, out, into, as_json, markdown_table(records))
-
-
-@app.command()
-def scenes(
-    split: Annotated[
-        Literal["train", "dev", "test"], typer.Option(help="Which scenes; tune on dev.")
-    ] = "dev",
-    count: Annotated[int, typer.Option("-n", "--count", min=100, help="How many scenes.")] = 1000,
-    seed: Annotated[int, typer.Option(help="Of the scenes and of what is asked.")] = 0,
-    strategy: Annotated[
-        list[str] | None, typer.Option(help="A strategy by name; may be given more than once.")
-    ] = None,
-    direction: Annotated[
-        Path | None, typer.Option(help="Negation direction for steer, if none ships for the model.")
-    ] = None,
-    sweep: Annotated[
-        bool,
-        typer.Option(help="Try the settings of subtract and steer on multiple choice and X-not-Y."),
-    ] = False,
     plot: Annotated[
-        Path | None, typer.Option(help="Plot a sweep of steer there, .svg or .png.")
+        Path | None, typer.Option(help="Plot a sweep of steer on scenes there, .svg or .png.")
     ] = None,
-    model: Annotated[
-        str, typer.Option("--model", metavar="NAME", help="Model: as for the other commands.")
-    ] = "scenes",
+    classes: Annotated[
+        str | None, typer.Option(help="Class names: imagenet, cifar10 or cifar100.")
+    ] = None,
+    templates: Annotated[
+        str | None, typer.Option(help="Prompts of a classification: openai or simple.")
+    ] = None,
+    judge: Annotated[
+        str | None,
+        typer.Option(help="A judge: model of --judge-url's server, or a transformers folder."),
+    ] = None,
+    judge_url: Annotated[
+        str | None, typer.Option(help="An OpenAI-compatible server, such as http://host:8000/v1.")
+    ] = None,
+    model: ModelName = None,
     pretrained: Pretrained = None,
     adapter: Adapter = None,
     device: Device = None,
-    out: Out = None,
-    into: Into = None,
+    out: Annotated[Path | None, typer.Option(help="Write records there, as JSON lines.")] = None,
+    into: Annotated[
+        Path | None, typer.Option(help="Put tables into this Markdown file, between its markers.")
+    ] = None,
     as_json: AsJson = False,
 ) -> None:
-    """Everything at once on drawn scenes, where every right answer is known to be right.
+    """Measure a model on data with known answers, one or more tasks at once.
 
-    In the common world, and in the one of combinations that training never showed.
+    Without --model, scenes are measured with the model scenes, all else with mini.
     """
-    from litotes.evaluation.plots import plot_steering
-    from litotes.evaluation.report import markdown_columns, markdown_table
-    from litotes.scenes.evaluation import ScenesTask
+    if plot is not None and not (sweep and tasks == ["scenes"]):
+        raise typer.BadParameter("a plot is of `litotes eval scenes --sweep`", param_hint="--plot")
+    asker = _judge(judge, judge_url, device)
+    runs = []
+    for task in tasks:
+        name, _, path = task.partition("=")
+        place = Path(path) if path else data
+        asked = Asked(name, place, images, split, count, seed, classes, templates, asker, sweep)
+        runs.append((name, read_task(asked)))
+    only_scenes = all(name == "scenes" for name, _ in runs)
+    chosen_model = choose_model(
+        None, model or ("scenes" if only_scenes else None), pretrained, adapter
+    )
+    encoder = load_model(chosen_model, device)
+    strategies = _strategies(encoder, strategy, direction, sweep)
+    records = []
+    for name, run in runs:
+        made = run(encoder, strategies)
+        records += made
+        _show(name, made, into, as_json)
+    if asker is not None:
+        _say_judge(asker())
+    if plot is not None:
+        from litotes.evaluation.plots import plot_steering
 
-    if plot is not None and not sweep:
-        raise typer.BadParameter("a plot is of a sweep: give --sweep too", param_hint="--plot")
-    encoder = load_model(choose_model(None, model, pretrained, adapter), device)
-    chosen = _strategies(encoder, strategy, direction, sweep)
-    if sweep:
-        task = ScenesTask(split, count, seed, measures=("multiple choice", "exclusion"))
-        records = task.run(encoder, chosen)
-        if plot is not None:
-            shown = ("mcq negative", "mcq hybrid", "exclude object: violating@10")
-            plot_steering(records, shown, plot)
-        _report(records, out, into, as_json, markdown_table(records))
-        return
-    records = [
-        record
-        for uncommon in (False, True)
-        for record in ScenesTask(split, count, seed, uncommon).run(encoder, chosen)
-    ]
-    _report(records, out, into, as_json, markdown_columns(records))
+        shown = ("mcq negative", "mcq hybrid", "exclude object: violating@10")
+        plot_steering(records, shown, plot)
+    if out is not None:
+        from litotes.evaluation.record import write_records
+
+        write_records(out, records)
+    if as_json:
+        print_json([record.model_dump(exclude={"outcomes"}) for record in records])
+
+
+def _show(name: str, records: "list[Record]", into: Path | None, as_json: bool) -> None:
+    from litotes.evaluation.report import markdown_columns, markdown_table, update_block
+
+    wide = len(records[0].metrics) > WIDE and len(records) <= WIDE
+    table = markdown_columns(records) if wide else markdown_table(records)
+    if into:
+        update_block(into, f"{name}-{records[0].split}", table)
+    if not as_json:
+        typer.echo(table)
 
 
 def _strategies(
@@ -162,17 +149,35 @@ def _strategies(
     return [replace(s, direction=steer) if isinstance(s, Steer) else s for s in chosen]
 
 
-def _report(
-    records: "list[Record]", out: Path | None, into: Path | None, as_json: bool, table: str
-) -> None:
-    from litotes.evaluation.record import write_records
-    from litotes.evaluation.report import update_block
+def _judge(model: str | None, url: str | None, device: str | None) -> "Callable[[], Judge] | None":
+    if model is None:
+        if url is not None:
+            raise typer.BadParameter("say which of the server's models: --judge MODEL")
+        return None
 
-    if out:
-        write_records(out, records)
-    if into:
-        update_block(into, f"{records[0].task}-{records[0].split}", table)
-    if as_json:
-        print_json([record.model_dump(exclude={"outcomes"}) for record in records])
-    else:
-        typer.echo(table)
+    @cache
+    def made() -> "Judge":
+        from litotes.evaluation.judges import CachedJudge, ChatServer, LocalJudge, ServerJudge
+
+        if url is not None:
+            return CachedJudge(ServerJudge(ChatServer(model, url)))
+        return CachedJudge(LocalJudge.load(model, device=device))
+
+    return made
+
+
+def _say_judge(judge: "Judge") -> None:
+    """What the judge could not answer, and what a server was used for."""
+    from litotes.evaluation.judges import CachedJudge, ServerJudge
+
+    if judge.failed:
+        typer.echo(f"{judge.failed:,} questions failed: run again to ask them anew", err=True)
+    for text, count in judge.unclear.most_common(5):
+        typer.echo(f"neither yes nor no, {count:,} times: {printable(text)!r}", err=True)
+    if isinstance(judge, CachedJudge) and isinstance(judge.judge, ServerJudge):
+        used = judge.judge.server.usage
+        typer.echo(
+            f"{used.completions:,} answers, {used.prompt_tokens:,} tokens sent, "
+            f"{used.completion_tokens:,} received, {used.retries:,} retries",
+            err=True,
+        )

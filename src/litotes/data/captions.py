@@ -9,17 +9,17 @@ from litotes.errors import DataError
 COLUMNS = ("image", "split", "caption")
 
 
-def read_captions(folder: Path, split: str) -> dict[str, list[str]]:
+def read_captions(place: Path, split: str) -> dict[str, list[str]]:
     """Captions of each image of a split, in the file's order.
 
     Args:
-        folder: holds ``captions.csv`` and ``images/``.
+        place: a file, or a folder that holds ``captions.csv``.
         split: as the ``split`` column has it.
 
     Raises:
         DataError: missing, malformed (with its line), or without such a split.
     """
-    file = folder / "captions.csv"
+    file = place / "captions.csv" if place.is_dir() else place
     captions: dict[str, list[str]] = {}
     splits = set()
     try:

@@ -1,10 +1,24 @@
 """Plots of records."""
 
+import io
 from collections.abc import Sequence
 from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 from litotes.errors import LitotesError
+from litotes.evaluation.printed import Printed
 from litotes.evaluation.record import Record
+from litotes.evaluation.report import Row, Section, scale
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+MOST_ROWS = 10
+"""More records than these cannot be told apart in one plot."""
+# Okabe and Ito's colours, which colour-blind readers tell apart, without black and yellow.
+_COLOURS = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9")
+_LIGHT = {"text": "#1c1c1e", "line": "#d5d5da"}
+_DARK = {"text": "#eeeef0", "line": "#48484e"}
 
 
 def plot_steering(records: Sequence[Record], metrics: Sequence[str], file: Path) -> None:
@@ -18,14 +32,10 @@ def plot_steering(records: Sequence[Record], metrics: Sequence[str], file: Path)
     Raises:
         LitotesError: matplotlib is not installed, or no record is of `steer`.
     """
-    try:
-        from matplotlib.figure import Figure
-    except ImportError as error:
-        raise LitotesError("plots need matplotlib: `pip install 'litotes[plots]'`") from error
     steered = [r for r in records if r.strategy == "steer"]
     if not steered:
         raise LitotesError("nothing to plot: no record is of the strategy steer")
-    figure = Figure(figsize=(3.6 * len(metrics) + 1.6, 3.6), layout="constrained")
+    figure = _figure(3.6 * len(metrics) + 1.6, 3.6)
     panels = figure.subplots(1, len(metrics), squeeze=False)[0]
     for panel, metric in zip(panels, metrics, strict=True):
         lines: dict[str, list[tuple[float, float]]] = {}
@@ -45,6 +55,129 @@ def plot_steering(records: Sequence[Record], metrics: Sequence[str], file: Path)
     figure.legend(handles, names, loc="outside right center", frameon=False)
     # Without a date, so that the same records give the same file.
     figure.savefig(file, metadata={"Date": None} if file.suffix == ".svg" else None)
+
+
+def plot_section(section: Section, *, dark: bool = False) -> str:
+    """Values with their intervals, and beside them the differences from the base, as SVG.
+
+    A sum of recalls is drawn as their mean. What papers print for a record's model is a hollow
+    diamond, chance a dotted line; a difference is pale where its corrected p is 0.05 or more.
+
+    Args:
+        section: with :data:`MOST_ROWS` records at most.
+        dark: for a dark page; the background is transparent.
+
+    Raises:
+        LitotesError: matplotlib is not installed.
+    """
+    compared = any(row.differences for row in section.rows)
+    names = list(section.metrics)
+    height = 1.5 + len(names) * (0.16 + 0.13 * len(section.rows)) + 0.2 * len(section.rows)
+    figure = _figure(9.4 if compared else 6.4, height)
+    panels = figure.subplots(
+        1, 1 + compared, squeeze=False, sharey=True, width_ratios=(3, 2) if compared else None
+    )[0]
+    for number, row in enumerate(section.rows):
+        _draw_values(panels[0], section, row, number)
+        if compared:
+            _draw_differences(panels[1], section, row, number)
+    _draw_references(panels[0], section)
+    panels[0].set_yticks(range(len(names)), [_axis_name(name) for name in names])
+    panels[0].set(xlabel="per cent", ylim=(len(names) - 0.5, -0.5))
+    if compared:
+        panels[1].axvline(0, color="0.6", linewidth=1, zorder=1)
+        panels[1].set_xlabel("difference from the base, points")
+        panels[1].tick_params(left=False)
+    figure.legend(loc="outside upper left", frameon=False, ncols=1)
+    return _svg(figure, panels, _DARK if dark else _LIGHT)
+
+
+def _draw_values(panel: Any, section: Section, row: Row, number: int) -> None:
+    colour = _COLOURS[number % len(_COLOURS)]
+    label = f"{row.model}, {row.record.strategy}"
+    for name, metric in row.record.metrics.items():
+        y = _height(section, name, number)
+        panel.plot([_drawn(name, metric.low), _drawn(name, metric.high)], [y, y], color=colour)
+        panel.plot(_drawn(name, metric.value), y, _marker(number), color=colour, ms=5, label=label)
+        label = "_"
+
+
+def _draw_references(panel: Any, section: Section) -> None:
+    """Chance, and each printed figure once, beside the first record that it is of."""
+    label = "chance"
+    for name, value in section.chance.items():
+        centre = section.metrics.index(name)
+        panel.vlines(
+            *(_drawn(name, value), centre - 0.45, centre + 0.45),
+            color="0.6",
+            linestyle=":",
+            label=label,
+        )
+        label = "_"
+    label = "printed"
+    for name in section.metrics:
+        first: dict[Printed, int] = {}
+        for number, row in enumerate(section.rows):
+            first = dict.fromkeys(row.printed.get(name, ()), number) | first
+        for figure, number in first.items():
+            value, y = figure.value / scale(name), _height(section, name, number)
+            panel.plot(_drawn(name, value), y, "D", color="0.55", mfc="none", ms=6, label=label)
+            label = "_"
+
+
+def _draw_differences(panel: Any, section: Section, row: Row, number: int) -> None:
+    colour = _COLOURS[number % len(_COLOURS)]
+    for name, difference in row.differences.items():
+        y = _height(section, name, number)
+        look = {"color": colour, "alpha": 1 if difference.significant else 0.45}
+        panel.plot([_drawn(name, difference.low), _drawn(name, difference.high)], [y, y], **look)
+        panel.plot(_drawn(name, difference.change), y, _marker(number), ms=5, **look)
+
+
+def _height(section: Section, metric: str, number: int) -> float:
+    """Where a record stands in the row of a metric, of height 1."""
+    return section.metrics.index(metric) + 0.72 * ((number + 0.5) / len(section.rows) - 0.5)
+
+
+def _marker(number: int) -> str:
+    return "os^v"[number // len(_COLOURS) % 4]
+
+
+def _drawn(metric: str, value: float) -> float:
+    """A value in per cent; of six recalls' sum their mean."""
+    return scale(metric) * value / (6 if metric.endswith("rSum") else 1)
+
+
+def _axis_name(metric: str) -> str:
+    return f"{metric} ÷ 6" if metric.endswith("rSum") else metric
+
+
+def _figure(width: float, height: float) -> "Figure":
+    try:
+        from matplotlib.figure import Figure
+    except ImportError as error:
+        raise LitotesError("plots need matplotlib: `pip install 'litotes[plots]'`") from error
+    return Figure(figsize=(width, height), layout="constrained")
+
+
+def _svg(figure: "Figure", panels: Sequence[Any], theme: dict[str, str]) -> str:
+    from matplotlib import rc_context
+
+    for panel in panels:
+        panel.spines[["top", "right", "left"]].set_visible(False)
+        panel.spines["bottom"].set_color(theme["line"])
+        panel.grid(axis="x", color=theme["line"], linewidth=0.6)
+        panel.set_axisbelow(True)
+        panel.tick_params(colors=theme["text"], length=0)
+        panel.xaxis.label.set_color(theme["text"])
+    for text in figure.legends[0].get_texts():
+        text.set_color(theme["text"])
+    file = io.StringIO()
+    # Names within the file are drawn from a fixed salt, and no date stands in it: the same records
+    # give the same file.
+    with rc_context({"svg.hashsalt": "litotes", "svg.fonttype": "none"}):
+        figure.savefig(file, format="svg", transparent=True, metadata={"Date": None})
+    return file.getvalue()
 
 
 def _blocks(layers: Sequence[int] | None) -> str:

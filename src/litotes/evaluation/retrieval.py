@@ -1,83 +1,148 @@
-"""Image–text retrieval with several captions an image, as the field reports it.
+"""Image–text retrieval with several captions an image, as the field and NegBench report it.
 
-Text to image: each caption asks for its photograph. Image to text: a photograph asks for any of
-its captions, and the best ranked one counts. Recall@k in shares, and rSum, the sum of the six
-recalls in per cent.
+Text to image: each caption asks for its picture, and Recall@k is the share of all captions that
+find it among the first k pictures. Image to text: a picture asks for any of its captions, and
+Recall@k is the share of pictures that find one among the first k of all captions. rSum is the sum
+of the six recalls in per cent.
+
+NegBench (arXiv 2501.09425) counts so too, after CLIP_benchmark. What differs: it prints k = 1 and 5
+alone; equal scores fall to it as they come, while here a tie is not a hit; and a picture that
+stands on two lines of a file is two pictures to it, and one here.
 """
 
+import hashlib
+import json
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
 import torch
+from numpy.typing import NDArray
 from torch import Tensor
 
 from litotes.backbones.encoder import DualEncoder
 from litotes.data.captions import read_captions
+from litotes.data.retrieval_files import CaptionedPicture, pictures_of_split, read_pictures
 from litotes.evaluation.record import Record
 from litotes.evaluation.task import query_vectors, strategy_settings
 from litotes.evaluation.vectors import check_finite, image_vectors
 from litotes.strategies import Plain, Strategy
 
 KS = (1, 5, 10)
-# Scores of so many captions are held at once: the table of all would not fit for large sets.
+# At most so many captions, and so many scores, are held at once: the table of all would not fit for
+# large sets.
 CHUNK = 2048
+SCORES = 1 << 25
 
 
 @dataclass(frozen=True)
 class RetrievalTask:
-    """Retrieval over the captioned photographs of a folder.
+    """Retrieval over captioned pictures.
 
     Attributes:
-        folder: holds ``captions.csv`` and ``images/``.
-        captions: of each photograph.
-        split: which part of the file.
+        name: how the record calls the task.
+        split: how it calls the data.
+        pictures: with their captions.
+        data: the file that was read, or a fingerprint of the pictures' names and captions.
     """
 
-    folder: Path
-    captions: dict[str, list[str]]
+    name: str
     split: str
+    pictures: Sequence[CaptionedPicture]
+    data: Path | str
 
     @classmethod
     def read(cls, folder: Path, split: str) -> "RetrievalTask":
-        """Read a folder.
+        """Read a folder's ``captions.csv``, of pictures in ``images/``.
 
         Raises:
             DataError: missing or malformed; says where.
         """
-        return cls(folder, read_captions(folder, split), split)
+        pictures = [
+            CaptionedPicture(folder / "images" / name, tuple(captions), split)
+            for name, captions in read_captions(folder, split).items()
+        ]
+        return cls("retrieval", split, pictures, folder / "captions.csv")
+
+    @classmethod
+    def read_published(
+        cls,
+        kind: str,
+        source: Path,
+        images: Path | None = None,
+        split: str = "test",
+        name: str | None = None,
+    ) -> "RetrievalTask":
+        """Read a published file: see :mod:`litotes.data.retrieval_files` for the kinds.
+
+        Args:
+            kind: such as "negbench" or "karpathy".
+            source: the file or folder.
+            images: folder of the pictures; by default beside the file.
+            split: which part; a file without parts is read whole.
+            name: of the task; by default the kind's, such as "negbench-retrieval".
+
+        Raises:
+            DataError: missing or malformed; says where.
+        """
+        pictures = read_pictures(kind, source, images)
+        part = source.stem
+        if any(picture.split for picture in pictures):
+            pictures = pictures_of_split(source, pictures, split)
+            part = f"{source.stem}-{split}"
+        return cls(name or f"{kind}-retrieval", part, pictures, _fingerprint(pictures))
 
     def run(
         self, encoder: DualEncoder, strategies: Sequence[Strategy] = (Plain(),)
     ) -> list[Record]:
-        """Recall@1/5/10 both ways and rSum, with intervals over images."""
-        return [self._record(encoder, strategy) for strategy in strategies]
+        """Recall@1/5/10 both ways and rSum, with intervals over images.
 
-    def _record(self, encoder: DualEncoder, strategy: Strategy) -> Record:
-        images = image_vectors(encoder, [self.folder / "images" / name for name in self.captions])
-        texts = [caption for captions in self.captions.values() for caption in captions]
-        owner = torch.tensor([i for i, c in enumerate(self.captions.values()) for _ in c])
+        Raises:
+            DataError: pictures are missing, or a score is not a finite number.
+        """
+        images = image_vectors(encoder, [picture.path for picture in self.pictures])
+        return [self._record(encoder, strategy, images) for strategy in strategies]
+
+    def _record(self, encoder: DualEncoder, strategy: Strategy, images: Tensor) -> Record:
+        texts = [caption for picture in self.pictures for caption in picture.captions]
+        owner = torch.tensor(
+            [i for i, picture in enumerate(self.pictures) for _ in picture.captions]
+        )
         to_image, to_text = retrieval_ranks(
             query_vectors(encoder, strategy, texts), images, owner, texts
         )
-        hits = {}
-        for k in KS:
-            # One value an image, so that the interval is over images, not captions.
-            found = torch.zeros(len(images), dtype=torch.double)
-            found.index_add_(0, owner, (to_image < k).double())
-            hits[f"text→image R@{k}"] = (found / owner.bincount()).numpy()
-        hits |= {f"image→text R@{k}": (to_text < k).double().numpy() for k in KS}
-        hits["rSum"] = 100 * np.sum(list(hits.values()), axis=0)
         return Record.make(
             encoder,
-            task="retrieval",
+            task=self.name,
             split=self.split,
-            data=self.folder / "captions.csv",
-            outcomes=hits,
+            data=self.data,
+            outcomes=recalls(to_image, to_text, owner),
             strategy=strategy.name,
             settings=strategy_settings(strategy),
         )
+
+
+def recalls(to_image: Tensor, to_text: Tensor, owner: Tensor) -> dict[str, NDArray[np.float64]]:
+    """Recall@1/5/10 both ways and rSum, one value an image, so that intervals are over images.
+
+    From text to image an image's value is the number of its captions that found it, over the mean
+    number of captions an image: the mean of these is the share of all captions, and an image with
+    more captions than others may be above 1.
+
+    Args:
+        to_image: of each caption the rank of its image, from 0, ``(T,)``.
+        to_text: of each image the rank of its best caption, from 0, ``(N,)``.
+        owner: each caption's image, ``(T,)``, int64.
+    """
+    hits = {}
+    for k in KS:
+        found = torch.zeros(len(to_text), dtype=torch.double)
+        found.index_add_(0, owner, (to_image < k).double())
+        hits[f"text→image R@{k}"] = (found * len(to_text) / len(owner)).numpy()
+    hits |= {f"image→text R@{k}": (to_text < k).double().numpy() for k in KS}
+    hits["rSum"] = 100 * np.sum(list(hits.values()), axis=0)
+    return hits
 
 
 def retrieval_ranks(
@@ -100,17 +165,27 @@ def retrieval_ranks(
     """
     to_image = torch.empty(len(texts), dtype=torch.long)
     best = torch.full((len(images),), -torch.inf)
-    for start in range(0, len(texts), CHUNK):
-        rows = slice(start, start + CHUNK)
+    parts = _parts(len(texts), len(images))
+    for rows in parts:
         scores = texts[rows] @ images.T
         check_finite(scores, names[rows])
         own = scores.gather(1, owner[rows, None])
         to_image[rows] = (scores >= own).sum(1) - 1
         best.scatter_reduce_(0, owner[rows], own[:, 0], "amax")
     to_text = torch.zeros(len(images), dtype=torch.long)
-    for start in range(0, len(texts), CHUNK):
-        rows = slice(start, start + CHUNK)
+    for rows in parts:
         ahead = texts[rows] @ images.T >= best
         ahead[torch.arange(len(ahead)), owner[rows]] = False
         to_text += ahead.sum(0)
     return to_image, to_text
+
+
+def _parts(texts: int, images: int) -> list[slice]:
+    """Captions whose scores with all images are held at once; the same ones each time round."""
+    rows = min(CHUNK, max(1, SCORES // images))
+    return [slice(start, start + rows) for start in range(0, texts, rows)]
+
+
+def _fingerprint(pictures: Sequence[CaptionedPicture]) -> str:
+    content = json.dumps([[picture.path.name, *picture.captions] for picture in pictures])
+    return hashlib.sha256(content.encode()).hexdigest()[:16]

@@ -1,6 +1,6 @@
 """What every evaluation task is, and what tasks share."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import fields, is_dataclass
 from typing import Any, Protocol
 
@@ -10,9 +10,9 @@ from torch import Tensor
 from litotes.backbones.encoder import DualEncoder
 from litotes.evaluation.record import Record
 from litotes.evaluation.vectors import text_vectors
-from litotes.language import parse_all
+from litotes.language import Query, parse_all
 from litotes.steering import NegationDirection
-from litotes.strategies import Plain, Strategy
+from litotes.strategies import Plain, Steer, Strategy
 
 
 class Task(Protocol):
@@ -27,16 +27,36 @@ class Task(Protocol):
         ...
 
 
-def query_vectors(encoder: DualEncoder, strategy: Strategy, texts: Sequence[str]) -> Tensor:
-    """Unit vectors ``(N, d)`` of texts as a strategy answers them, as `parse` reads them.
+def query_vectors(
+    encoder: DualEncoder,
+    strategy: Strategy,
+    texts: Sequence[str],
+    read: Callable[[Sequence[str]], list[Query]] = parse_all,
+) -> Tensor:
+    """Unit vectors ``(N, d)`` of texts as a strategy answers them.
 
-    A text that is given more than once is encoded once.
+    A text that is given more than once is encoded once, and one without negation once for all
+    strategies: they answer it as `plain` does.
+
+    Args:
+        encoder: what is measured.
+        strategy: how queries are answered.
+        texts: as they stand.
+        read: takes texts apart.
     """
+    vectors = text_vectors(encoder, texts)
     if isinstance(strategy, Plain):
-        return text_vectors(encoder, texts)
-    place = {text: i for i, text in enumerate(dict.fromkeys(texts))}
-    vectors = strategy.vectors(parse_all(list(place)), encoder)
-    return vectors[torch.tensor([place[text] for text in texts])]
+        return vectors
+    unique = list(dict.fromkeys(texts))
+    # A probe steers whatever it takes for negated, whether the parser does or not.
+    probes = isinstance(strategy, Steer) and strategy.gate == "probe"
+    queries = [query for query in read(unique) if probes or query.is_negated]
+    if queries:
+        place = {query.raw: row for row, query in enumerate(queries)}
+        rows = [row for row, text in enumerate(texts) if text in place]
+        answered = strategy.vectors(queries, encoder)
+        vectors[rows] = answered[torch.tensor([place[texts[row]] for row in rows])]
+    return vectors
 
 
 def strategy_settings(strategy: Strategy) -> dict[str, Any]:

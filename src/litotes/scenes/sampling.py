@@ -21,6 +21,8 @@ from litotes.scenes.negation import negation_pair
 from litotes.scenes.world import SPLITS, Split, scene_graph
 
 CAPTIONS = 5
+PAIRS = 10_000
+"""So many pairs at most are written for a direction to be fitted on."""
 
 
 @dataclass(frozen=True)
@@ -108,25 +110,36 @@ def write_scenes(scenes: Scenes, folder: Path) -> Iterator[Scene]:
     """Write ``images/*.png``, ``captions.csv``, ``graphs.jsonl`` and ``negation_pairs.json``.
 
     The pairs are what a negation direction is fitted on. Yields each scene when its picture is
-    there. Pictures that are there already are not drawn again, so that what was stopped goes on.
+    there. Pictures that are there already are not drawn again, so that what was stopped goes on;
+    the other files appear when all pictures are there.
     """
     (folder / "images").mkdir(parents=True, exist_ok=True)
-    table, graphs, pairs = io.StringIO(newline=""), io.StringIO(), {}
-    rows = csv.writer(table)
-    rows.writerow(["image", "split", "caption"])
-    for scene in scenes:
-        name = f"{scene.name}.png"
-        picture = folder / "images" / name
-        if not picture.exists():
-            write_atomically(picture, png(scene.image))
-        rows.writerows([name, scenes.split, said.text] for said in scene.captions)
-        graphs.write(json.dumps({"image": name, **asdict(scene.graph)}) + "\n")
-        affirmed, negated = negation_pair(scene.graph, Random(f"{scene.name} pair"))
-        pairs[affirmed.text] = negated.text
-        yield scene
+    pairs: dict[str, str] = {}
+    captions, graphs = folder / "captions.csv", folder / "graphs.jsonl"
+    with (
+        _part(captions).open("w", newline="", encoding="utf-8") as table,
+        _part(graphs).open("w") as lines,
+    ):
+        rows = csv.writer(table)
+        rows.writerow(["image", "split", "caption"])
+        for scene in scenes:
+            name = f"{scene.name}.png"
+            picture = folder / "images" / name
+            if not picture.exists():
+                write_atomically(picture, png(scene.image))
+            rows.writerows([name, scenes.split, said.text] for said in scene.captions)
+            lines.write(json.dumps({"image": name, **asdict(scene.graph)}) + "\n")
+            if len(pairs) < PAIRS:
+                affirmed, negated = negation_pair(scene.graph, Random(f"{scene.name} pair"))
+                pairs[affirmed.text] = negated.text
+            yield scene
     write_atomically(folder / "negation_pairs.json", json.dumps(pairs, indent=0))
-    write_atomically(folder / "graphs.jsonl", graphs.getvalue())
-    write_atomically(folder / "captions.csv", table.getvalue())
+    for file in (graphs, captions):
+        _part(file).replace(file)
+
+
+def _part(file: Path) -> Path:
+    return file.with_name(f"{file.name}.part")
 
 
 def png(picture: Pixels) -> bytes:

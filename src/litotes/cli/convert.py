@@ -1,0 +1,38 @@
+"""`litotes convert`: published captions as captions.csv."""
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from litotes.cli.common import printable_path
+
+
+def convert(
+    source: Annotated[Path, typer.Argument(help="File or folder as published.")],
+    out: Annotated[Path, typer.Argument(help="Folder to write captions.csv and images to.")],
+    kind: Annotated[
+        str,
+        typer.Option(
+            help="What it is: flickr, karpathy, coco, negbench, urban1k, sharegpt4v, folder."
+        ),
+    ],
+    images: Annotated[
+        Path | None, typer.Option(help="Folder of the pictures.  [default: beside the source]")
+    ] = None,
+    split: Annotated[
+        str | None, typer.Option(help="Which part, or the name of a file's only one.")
+    ] = None,
+) -> None:
+    """Bring Flickr8k/30k, COCO, Karpathy's or other captions into the form all commands read."""
+    from litotes.data.convert import convert as convert_source
+
+    done = convert_source(source, kind, images, out, split)
+    splits = ", ".join(f"{name} {count:,}" for name, count in done.splits.items())
+    typer.echo(f"wrote {done.captions:,} captions of {done.pictures:,} pictures ({splits})")
+    if done.missing:
+        typer.echo(
+            f"{len(done.missing):,} pictures are missing and were left out; the first is "
+            f"{printable_path(done.missing[0])}",
+            err=True,
+        )

@@ -1,0 +1,48 @@
+"""`litotes make-benchmark`: negated retrieval and multiple choice from one's own captions."""
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from litotes.cli.common import printable_path
+
+
+def make_benchmark(
+    captions: Annotated[
+        Path,
+        typer.Argument(
+            metavar="CAPTIONS.csv",
+            exists=True,
+            dir_okay=False,
+            help="Columns image, split and caption; several captions an image.",
+        ),
+    ],
+    images: Annotated[
+        Path,
+        typer.Argument(metavar="IMAGES", exists=True, file_okay=False, help="The photographs."),
+    ],
+    out: Annotated[
+        Path, typer.Option(metavar="DIR", help="Where to write; made if it is not there.")
+    ] = Path(),
+    split: Annotated[str, typer.Option(help="Which part of the captions.")] = "dev",
+    seed: Annotated[int, typer.Option(help="Another seed, other wordings and places.")] = 0,
+    min_images: Annotated[
+        int, typer.Option(min=1, help="Photographs that must show a thing for it to be used.")
+    ] = 5,
+) -> None:
+    """Make negated retrieval and multiple-choice files in NegBench's format from captions."""
+    from litotes.data.captions import read_captions
+    from litotes.evaluation import make
+
+    read = read_captions(captions, split)
+    make.check_images(read, images)
+    benchmark = make.make_benchmark(read, seed=seed, min_images=min_images)
+    files = make.write_benchmark(benchmark, out, split)
+    typer.echo(
+        f"wrote {len(benchmark.retrieval):,} photographs' negated captions and "
+        f"{len(benchmark.questions):,} questions of {len(read):,} photographs; "
+        "what was left out, and why, is in the log"
+    )
+    for file in files:
+        typer.echo(printable_path(file))

@@ -1,0 +1,221 @@
+"""The tasks of `litotes eval` by name, and how each reads its data."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import typer
+
+if TYPE_CHECKING:
+    from litotes.backbones.encoder import DualEncoder
+    from litotes.evaluation.judges import Judge
+    from litotes.evaluation.record import Record
+    from litotes.strategies import Strategy
+
+SCENES_SWEPT = ("multiple choice", "exclusion")
+
+
+@dataclass(frozen=True)
+class Asked:
+    """A task as it was asked for on the command line.
+
+    Attributes:
+        name: of the task.
+        data: file or folder.
+        images: folder of the pictures.
+        split: which part of the data.
+        count: how many scenes.
+        seed: of what is drawn by lot.
+        classes, templates: of a classification.
+        judge: makes the judge; None if none was asked for.
+        sweep: whether many settings are tried.
+    """
+
+    name: str
+    data: Path | None
+    images: Path | None
+    split: str
+    count: int
+    seed: int
+    classes: str | None
+    templates: str | None
+    judge: "Callable[[], Judge] | None"
+    sweep: bool
+
+    @cached_property
+    def place(self) -> Path:
+        """The data, without which there is nothing to read."""
+        if self.data is None:
+            raise typer.BadParameter(
+                f"the task {self.name} needs data: {self.name}=PATH, or --data PATH"
+            )
+        return self.data
+
+    def file(self, name: str) -> Path:
+        """The data's file, or the one of that name in the data's folder."""
+        return self.place / name if self.place.is_dir() else self.place
+
+    @property
+    def pictures(self) -> Path:
+        """Folder of the pictures: by default ``images`` beside the data, or in its folder."""
+        folder = self.place if self.place.is_dir() else self.place.parent
+        return self.images or folder / "images"
+
+    def required_judge(self) -> "Judge":
+        """The judge, for a task that is nothing without."""
+        if self.judge is None:
+            raise typer.BadParameter(
+                f"the task {self.name} needs a judge: --judge MODEL, and --judge-url for a server"
+            )
+        return self.judge()
+
+
+Run = Callable[["DualEncoder", "Sequence[Strategy]"], "list[Record]"]
+
+
+def read_task(asked: Asked) -> Run:
+    """What measures an encoder on a task whose data was read.
+
+    Raises:
+        DataError: the data is missing or malformed.
+    """
+    read = TASKS.get(asked.name)
+    if read is None:
+        raise typer.BadParameter(
+            f"there is no task {asked.name!r}: choose from {', '.join(TASKS)}", param_hint="TASK"
+        )
+    return read(asked)
+
+
+def _exclusion(asked: Asked) -> Run:
+    from litotes.evaluation.exclusion import ExclusionTask
+
+    return ExclusionTask.read(asked.place, asked.split).run
+
+
+def _retrieval(asked: Asked) -> Run:
+    from litotes.evaluation.retrieval import RetrievalTask
+
+    return RetrievalTask.read(asked.place, asked.split).run
+
+
+def _published(kind: str, file: str = "") -> Callable[[Asked], Run]:
+    def read(asked: Asked) -> Run:
+        from litotes.evaluation.retrieval import RetrievalTask
+
+        source = asked.file(file.format(split=asked.split)) if file else asked.place
+        images = asked.images or (asked.pictures if asked.pictures.is_dir() else None)
+        return RetrievalTask.read_published(kind, source, images, asked.split, asked.name).run
+
+    return read
+
+
+def _multiple_choice(asked: Asked) -> Run:
+    from litotes.evaluation.negbench import MultipleChoiceTask
+
+    file = asked.file(f"mcq_{asked.split}.csv")
+    return MultipleChoiceTask.read(file, asked.pictures).run
+
+
+def _ccneg(asked: Asked) -> Run:
+    from litotes.evaluation.ccneg import CcNegTask
+
+    return CcNegTask.read(asked.file("ccneg_preprocessed.pt"), asked.pictures).run
+
+
+def _sugarcrepe(asked: Asked) -> Run:
+    from litotes.evaluation.sugarcrepe import SugarCrepeTask
+
+    return SugarCrepeTask.read(asked.place, asked.pictures).run
+
+
+def _sugarcrepe_plus(asked: Asked) -> Run:
+    from litotes.evaluation.sugarcrepe import SugarCrepePlusTask
+
+    return SugarCrepePlusTask.read(asked.place, asked.pictures).run
+
+
+def _winoground(asked: Asked) -> Run:
+    from litotes.evaluation.winoground import WinogroundTask
+
+    return WinogroundTask.read(asked.file("examples.jsonl"), asked.pictures).run
+
+
+def _classification(asked: Asked) -> Run:
+    from litotes.evaluation.classification import ClassificationTask
+
+    return ClassificationTask.read(asked.place, asked.classes, asked.templates).run
+
+
+def _linear_probe(asked: Asked) -> Run:
+    from litotes.evaluation.classification import LinearProbeTask
+
+    return LinearProbeTask.read(asked.place, seed=asked.seed).run
+
+
+def _judged(asked: Asked) -> Run:
+    from litotes.evaluation.judged import JudgedTask
+
+    return _with_judge(JudgedTask.read(asked.place, asked.pictures), asked)
+
+
+def _simpleneg(asked: Asked) -> Run:
+    from litotes.evaluation.judged import SimpleNegTask
+
+    file = asked.file("simpleneg.json")
+    return _with_judge(SimpleNegTask.read(file, asked.pictures), asked)
+
+
+def _with_judge(task: Any, asked: Asked) -> Run:
+    judge = asked.required_judge()
+    return lambda encoder, strategies: task.run(encoder, strategies, judge)
+
+
+def _ncoco(asked: Asked) -> Run:
+    from litotes.evaluation.judged import NCocoTask
+
+    task = NCocoTask.read(asked.file("ncoco.json"), asked.pictures)
+    judge = asked.judge() if asked.judge else None
+    return lambda encoder, strategies: task.run(encoder, strategies, judge)
+
+
+def _scenes(asked: Asked) -> Run:
+    from litotes.scenes.evaluation import ScenesTask
+    from litotes.scenes.world import SPLITS
+
+    split = next((s for s in SPLITS if s == asked.split), None)
+    if split is None:
+        raise typer.BadParameter(f"scenes have no split {asked.split!r}: {', '.join(SPLITS)}")
+    task = ScenesTask(split, asked.count, asked.seed)
+    if asked.sweep:
+        return replace(task, measures=SCENES_SWEPT).run
+
+    def both(encoder: "DualEncoder", strategies: "Sequence[Strategy]") -> "list[Record]":
+        worlds = (task, replace(task, uncommon=True))
+        return [record for world in worlds for record in world.run(encoder, strategies)]
+
+    return both
+
+
+TASKS: dict[str, Callable[[Asked], Run]] = {
+    "scenes": _scenes,
+    "exclusion": _exclusion,
+    "retrieval": _retrieval,
+    "negbench-retrieval": _published("negbench", "negated_retrieval_{split}.csv"),
+    "negbench-mcq": _multiple_choice,
+    "ccneg": _ccneg,
+    "simpleneg": _simpleneg,
+    "ncoco": _ncoco,
+    "judged": _judged,
+    "sugarcrepe": _sugarcrepe,
+    "sugarcrepe++": _sugarcrepe_plus,
+    "winoground": _winoground,
+    "karpathy": _published("karpathy"),
+    "urban1k": _published("urban1k"),
+    "sharegpt4v": _published("sharegpt4v"),
+    "classification": _classification,
+    "linear-probe": _linear_probe,
+}
+"""How each task reads its data."""

@@ -1,0 +1,487 @@
+"""Captioned pictures from the files that people publish, all in one form.
+
+==============  ===================================================================================
+``negbench``    NegBench's retrieval CSV, plain or negated: ``filepath``, and ``captions`` as a
+                Python list (arXiv 2501.09425)
+``karpathy``    ``dataset_coco.json`` and ``dataset_flickr30k.json`` with Karpathy's splits;
+                ``restval`` is part of ``train``
+``coco``        COCO's own captions, such as ``captions_val2017.json``
+``urban1k``     a folder with ``image/`` and ``caption/``, files of the same stem
+``sharegpt4v``  ShareGPT4V's JSON list; its first 1,000 are the test set by convention
+``flickr``      ``Flickr8k.token.txt``, ``results_20130124.token``, Kaggle's ``captions.txt``
+``folder``      a ``.txt`` file for each picture, one caption a line
+==============  ===================================================================================
+
+A picture's path in a file is looked for below a folder of pictures: as it stands, else its longest
+tail that is there, so that paths of another machine and other layouts are found.
+"""
+
+import ast
+import csv
+import json
+import re
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from pathlib import Path, PurePosixPath, PureWindowsPath
+from typing import Annotated, Any, NamedTuple, TypeVar
+
+from pydantic import BaseModel, Field, StringConstraints, TypeAdapter, ValidationError
+
+from litotes.data.images import find_images
+from litotes.data.problems import problems
+from litotes.errors import DataError
+
+T = TypeVar("T")
+Text = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1)]
+
+SHAREGPT4V_TEST = 1000
+VIDEO_SUFFIXES = frozenset({".mp4", ".avi", ".mov", ".mkv", ".webm", ".mpg", ".mpeg", ".m4v"})
+
+# Characters read at first of a list of which only the beginning is wanted.
+_PIECE = 1 << 22
+_SPACE = re.compile(r"[ \t\r\n]*")
+_DECODER = json.JSONDecoder()
+
+
+class CaptionedPicture(NamedTuple):
+    """A picture and what people said of it.
+
+    Attributes:
+        path: of the picture, which need not be there.
+        captions: one or more, none empty, without white space at their ends.
+        split: the part of its file that it is in; empty where a file has no parts.
+    """
+
+    path: Path
+    captions: tuple[str, ...]
+    split: str
+
+
+class _Entry(NamedTuple):
+    """A picture as a file speaks of it."""
+
+    name: str
+    captions: Sequence[str]
+    split: str = ""
+
+
+def read_pictures(kind: str, source: Path, images: Path | None = None) -> list[CaptionedPicture]:
+    """Captioned pictures of a published file, in its order.
+
+    A picture that stands in a file more than once has all its captions.
+
+    Args:
+        kind: one of :data:`KINDS`.
+        source: the file, or the folder.
+        images: folder of the pictures; by default :func:`image_folder`.
+
+    Raises:
+        DataError: missing or malformed (with line and column), of videos or X-rays, or two
+            pictures of it would be one file below ``images``.
+    """
+    if kind not in KINDS:
+        raise DataError(f"{kind!r} is no kind of file: it must be one of {', '.join(KINDS)}")
+    images = images or image_folder(kind, source)
+    pictures = _found(source, images, KINDS[kind](source, images))
+    if not pictures:
+        raise DataError(f"{source} holds no picture")
+    return pictures
+
+
+def pictures_of_split(
+    source: Path, pictures: Sequence[CaptionedPicture], split: str
+) -> list[CaptionedPicture]:
+    """The pictures of a part of a file; of a file without parts all, which go by this name.
+
+    Raises:
+        DataError: the file has parts, but none of this name.
+    """
+    splits = sorted({picture.split for picture in pictures})
+    if splits == [""]:
+        return [picture._replace(split=split) for picture in pictures]
+    if split not in splits:
+        raise DataError(f"{source} has no split {split!r}: it has {', '.join(splits)}")
+    return [picture for picture in pictures if picture.split == split]
+
+
+def image_folder(kind: str, source: Path) -> Path:
+    """Where the pictures are looked for if nothing is said: beside the file, or in the folder."""
+    return {"urban1k": source / "image", "folder": source}.get(kind, source.parent)
+
+
+def reroot(images: Path, name: str) -> Path:
+    r"""A picture's place below a folder, by its path in a file of perhaps another machine.
+
+    Args:
+        images: the folder.
+        name: relative or absolute path, with ``/`` or ``\`` between its parts.
+
+    Returns:
+        The longest tail of ``name`` that is a file below ``images``, or else where one should be.
+    """
+    pure = PureWindowsPath(name) if "\\" in name else PurePosixPath(name)
+    parts = [part for part in pure.parts if part not in (pure.anchor, "..")]
+    for start in range(len(parts)):
+        path = images.joinpath(*parts[start:])
+        if path.is_file():
+            return path
+    return images.joinpath(*(parts[-1:] if pure.anchor else parts))
+
+
+def _found(source: Path, images: Path, entries: Iterable[_Entry]) -> list[CaptionedPicture]:
+    names: dict[Path, str] = {}
+    captions: dict[tuple[Path, str], list[str]] = {}
+    for entry in entries:
+        path = reroot(images, entry.name)
+        # A folder without the parts of the path that tell two pictures apart would mix them up.
+        if names.setdefault(path, entry.name) != entry.name:
+            raise DataError(
+                f"{source}: {names[path]!r} and {entry.name!r} would both be {path}: "
+                f"give the folder of pictures that these paths start from"
+            )
+        captions.setdefault((path, entry.split), []).extend(entry.captions)
+    return [CaptionedPicture(path, tuple(c), split) for (path, split), c in captions.items()]
+
+
+def _negbench(source: Path, images: Path) -> Iterator[_Entry]:
+    name = source.name.lower()
+    if "chexpert" in name:
+        raise DataError(f"{source} is of chest X-rays (CheXpert): only photographs are measured")
+    if re.search("msr.?vtt", name):
+        raise DataError(f"{source} is of videos (MSR-VTT): only photographs are measured")
+    for line, row in _rows(source, ("filepath", "captions")):
+        path = row["filepath"].strip()
+        if not path:
+            raise DataError(f"{source}, line {line}, column 'filepath': is empty")
+        if PurePosixPath(path).suffix.lower() in VIDEO_SUFFIXES:
+            raise DataError(
+                f"{source}, line {line}, column 'filepath': {path!r} is a video: "
+                f"only photographs are measured"
+            )
+        yield _Entry(path, _caption_list(f"{source}, line {line}, column 'captions'", row))
+
+
+def _caption_list(place: str, row: Mapping[str, str]) -> list[str]:
+    """The captions of a NegBench row.
+
+    Their own program runs the list as Python; here nothing but a literal is taken.
+    """
+    wanted = "a Python list of captions, such as ['a dog', 'a brown dog']"
+    try:
+        captions = ast.literal_eval(row["captions"].strip())
+    except SyntaxError as error:
+        raise DataError(
+            f"{place}: must be {wanted}: {error.msg} at its character {error.offset}"
+        ) from error
+    except (ValueError, MemoryError, RecursionError) as error:
+        raise DataError(f"{place}: must be {wanted}") from error
+    texts = captions if isinstance(captions, list | tuple) else ()
+    if not texts or not all(isinstance(text, str) and text.strip() for text in texts):
+        raise DataError(f"{place}: must be {wanted}, at least one and none of them empty")
+    return [text.strip() for text in texts]
+
+
+class _Sentence(BaseModel):
+    raw: Text
+
+
+class _KarpathyImage(BaseModel):
+    filename: Text
+    filepath: str = ""
+    split: Text
+    sentences: list[_Sentence] = Field(min_length=1)
+
+
+class _Karpathy(BaseModel):
+    images: list[_KarpathyImage]
+
+
+def _karpathy(source: Path, images: Path) -> Iterator[_Entry]:
+    _, data = _json(source, TypeAdapter(_Karpathy))
+    for image in data.images:
+        split = "train" if image.split == "restval" else image.split
+        path = str(PurePosixPath(image.filepath, image.filename))
+        yield _Entry(path, [sentence.raw for sentence in image.sentences], split)
+
+
+class _CocoImage(BaseModel):
+    id: int
+    file_name: Text
+
+
+class _CocoAnnotation(BaseModel):
+    image_id: int
+    caption: Text
+
+
+class _Coco(BaseModel):
+    images: list[_CocoImage]
+    annotations: list[_CocoAnnotation]
+
+
+def _coco(source: Path, images: Path) -> Iterator[_Entry]:
+    text, data = _json(source, TypeAdapter(_Coco))
+    captions: dict[int, list[str]] = {image.id: [] for image in data.images}
+    for i, annotation in enumerate(data.annotations):
+        if annotation.image_id not in captions:
+            place = _place(text, ("annotations", i, "image_id"))
+            raise DataError(f"{source}, {place}: there is no image {annotation.image_id}")
+        captions[annotation.image_id].append(annotation.caption)
+    for i, image in enumerate(data.images):
+        if not captions[image.id]:
+            place = _place(text, ("images", i))
+            raise DataError(f"{source}, {place}: the image {image.id} has no caption")
+        yield _Entry(image.file_name, captions[image.id])
+
+
+class _Turn(BaseModel):
+    speaker: str = Field(alias="from")
+    value: str
+
+
+class _Conversation(BaseModel):
+    image: Text
+    conversations: list[_Turn]
+
+
+def _sharegpt4v(source: Path, images: Path) -> Iterator[_Entry]:
+    # As Long-CLIP's evaluation reads it (arXiv 2403.15378): line breaks are spaces.
+    text, content = _first_items(source, SHAREGPT4V_TEST)
+    items = _validated(source, text, content, TypeAdapter(list[_Conversation]))
+    for i, item in enumerate(items):
+        said = next((turn.value for turn in item.conversations if turn.speaker == "gpt"), "")
+        caption = said.replace("\n", " ").strip()
+        if not caption:
+            place = _place(text, (i, "conversations"))
+            raise DataError(f"{source}, {place}: needs a turn from 'gpt', which is the caption")
+        yield _Entry(item.image, [caption], "test")
+
+
+def _urban1k(source: Path, images: Path) -> Iterator[_Entry]:
+    # As Long-CLIP's evaluation reads it (arXiv 2403.15378): the first line of each file.
+    texts = source / "caption"
+    entries = [entry._replace(captions=entry.captions[:1]) for entry in _folder(texts, images)]
+    stems = {PurePosixPath(entry.name).stem for entry in entries}
+    if alone := sorted(file.name for file in texts.glob("[!.]*.txt") if file.stem not in stems):
+        raise DataError(f"{texts / alone[0]} has no picture in {images} ({len(alone)} have none)")
+    return iter(entries)
+
+
+def _folder(source: Path, images: Path) -> Iterator[_Entry]:
+    names = [path.relative_to(images) for path in find_images(images)]
+    files = {name: source / name.with_suffix(".txt") for name in names}
+    if missing := [name for name, file in files.items() if not file.is_file()]:
+        raise DataError(
+            f"{len(missing)} of {len(names)} pictures have no caption; the first is "
+            f"{images / missing[0]}, which needs {files[missing[0]]}"
+        )
+    for name, file in files.items():
+        captions = [line.strip() for line in _text(file).split("\n") if line.strip()]
+        if not captions:
+            raise DataError(f"{file}, line 1, column 1: is empty; it must hold a caption a line")
+        yield _Entry(name.as_posix(), captions)
+
+
+def _flickr(source: Path, images: Path) -> Iterator[_Entry]:
+    splits = _flickr8k_splits(source.parent)
+    lines = _text(source).split("\n")
+    kaggle = lines[0].strip() == "image,caption"
+    for name, caption in _kaggle(source) if kaggle else _tokens(source, lines):
+        # Of Flickr8k's 8,091 pictures, 91 are in no split.
+        yield _Entry(name, [caption], splits.get(name, "unlisted") if splits else "")
+
+
+def _flickr8k_splits(folder: Path) -> dict[str, str]:
+    """Of each picture its split, if the lists of Flickr8k lie there."""
+    files = {part: folder / f"Flickr_8k.{part}Images.txt" for part in ("train", "dev", "test")}
+    return {
+        name.strip(): part
+        for part, file in files.items()
+        if file.is_file()
+        for name in _text(file).split("\n")
+        if name.strip()
+    }
+
+
+def _kaggle(source: Path) -> Iterator[tuple[str, str]]:
+    for line, row in _rows(source, ("image", "caption")):
+        for column, value in row.items():
+            if not value.strip():
+                raise DataError(f"{source}, line {line}, column {column!r}: is empty")
+        yield row["image"].strip(), row["caption"].strip()
+
+
+def _tokens(source: Path, lines: Sequence[str]) -> Iterator[tuple[str, str]]:
+    for number, line in enumerate(lines, 1):
+        if not line.strip():
+            continue
+        key, _, caption = line.partition("\t")
+        name, _, rank = key.rpartition("#")
+        if not name or not rank.strip().isdecimal() or not caption.strip():
+            column = len(key) + 1 if name and rank.strip().isdecimal() else 1
+            raise DataError(
+                f"{source}, line {number}, column {column}: a line must be the picture's name, "
+                f"'#', a number, a tab, and the caption"
+            )
+        yield name, caption.strip()
+
+
+KINDS: Mapping[str, Callable[[Path, Path], Iterator[_Entry]]] = {
+    "negbench": _negbench,
+    "karpathy": _karpathy,
+    "coco": _coco,
+    "urban1k": _urban1k,
+    "sharegpt4v": _sharegpt4v,
+    "flickr": _flickr,
+    "folder": _folder,
+}
+"""What reads each kind of file."""
+
+
+def _text(source: Path) -> str:
+    try:
+        return source.read_text(encoding="utf-8-sig")
+    except OSError as error:
+        raise DataError(f"cannot read {source}: {error}") from error
+    except UnicodeDecodeError as error:
+        raise DataError(f"{source} is no text in UTF-8: {error}") from error
+
+
+def _rows(source: Path, columns: Sequence[str]) -> Iterator[tuple[int, dict[str, str]]]:
+    """Line and wanted columns of each row of a CSV file."""
+    try:
+        with source.open(newline="", encoding="utf-8-sig") as lines:
+            reader = csv.DictReader(lines, strict=True)
+            if missing := [c for c in columns if c not in (reader.fieldnames or ())]:
+                raise DataError(
+                    f"{source}, line 1: the column {missing[0]!r} is missing; "
+                    f"the columns must be {', '.join(columns)}"
+                )
+            for row in reader:
+                if None in row or None in row.values():
+                    raise DataError(
+                        f"{source}, line {reader.line_num}: the row must have "
+                        f"{len(reader.fieldnames or ())} values, as line 1 has names"
+                    )
+                # Values may be of several lines; the error names the first.
+                line = reader.line_num - sum(value.count("\n") for value in row.values())
+                yield line, {column: row[column] for column in columns}
+    except OSError as error:
+        raise DataError(f"cannot read {source}: {error}") from error
+    except csv.Error as error:
+        # The last row that was read ended there.
+        line = reader.line_num + 1
+        raise DataError(f"{source}, the row from line {line} on is no CSV: {error}") from error
+    except UnicodeDecodeError as error:
+        raise DataError(f"{source} is no text in UTF-8: {error}") from error
+
+
+def _json(source: Path, form: TypeAdapter[T]) -> tuple[str, T]:
+    """A JSON file's text, and what it holds."""
+    text = _text(source)
+    try:
+        content = json.loads(text)
+    except (ValueError, RecursionError) as error:
+        raise _no_json(source, error) from error
+    return text, _validated(source, text, content, form)
+
+
+def _no_json(source: Path, error: Exception) -> DataError:
+    if isinstance(error, json.JSONDecodeError):
+        place = f"line {error.lineno}, column {error.colno}"
+        return DataError(f"{source}, {place}: is no JSON: {error.msg}")
+    return DataError(f"{source} is no JSON: {error}")
+
+
+def _validated(source: Path, text: str, content: Any, form: TypeAdapter[T]) -> T:
+    try:
+        return form.validate_python(content)
+    except ValidationError as error:
+        place = _place(text, error.errors(include_url=False)[0]["loc"])
+        raise DataError(f"{source}, {place}: {problems(error)}") from error
+
+
+def _first_items(source: Path, count: int) -> tuple[str, list[Any]]:
+    """As much of a file's text as holds the first items of its JSON list, and those.
+
+    ShareGPT4V's list is of 1.5 GB, of which one part in a thousand is wanted.
+    """
+    text, size = "", _PIECE
+    try:
+        with source.open(encoding="utf-8-sig") as stream:
+            while True:
+                piece = stream.read(size)
+                text, size = text + piece, 2 * size
+                try:
+                    return text, _items(text, count)
+                except json.JSONDecodeError as error:
+                    if not piece:
+                        raise _no_json(source, error) from error
+    except OSError as error:
+        raise DataError(f"cannot read {source}: {error}") from error
+    except UnicodeDecodeError as error:
+        raise DataError(f"{source} is no text in UTF-8: {error}") from error
+    except (ValueError, RecursionError) as error:
+        raise _no_json(source, error) from error
+
+
+def _items(text: str, count: int) -> list[Any]:
+    """The first items of a JSON list.
+
+    Raises:
+        json.JSONDecodeError: the text is no list, or it is cut short before these items end.
+    """
+    at, items = _skip(text, 0), list[Any]()
+    if text[at : at + 1] != "[":
+        raise json.JSONDecodeError("must be a list", text, at)
+    at = _skip(text, at + 1)
+    while len(items) < count and text[at : at + 1] != "]":
+        if items:
+            if text[at : at + 1] != ",":
+                raise json.JSONDecodeError("Expecting ',' delimiter", text, at)
+            at = _skip(text, at + 1)
+        item, at = _DECODER.raw_decode(text, at)
+        items.append(item)
+        at = _skip(text, at)
+    return items
+
+
+def _place(text: str, path: Sequence[int | str]) -> str:
+    """Line and column, from 1, of a value in JSON, or of what holds it if it is not there.
+
+    Args:
+        text: valid JSON, at least up to the value.
+        path: names and indices that lead to the value.
+    """
+    at = _skip(text, 0)
+    for step in path:
+        member = _member(text, at, step)
+        if member is None:
+            break
+        at = member
+    return f"line {text.count(chr(10), 0, at) + 1}, column {at - text.rfind(chr(10), 0, at)}"
+
+
+def _member(text: str, at: int, step: int | str) -> int | None:
+    """Where the value under a name or index starts, of an object or list that starts at ``at``."""
+    opening = text[at]
+    if opening not in "{[":
+        return None
+    at, index = _skip(text, at + 1), 0
+    while text[at] not in "}]":
+        name: int | str = index
+        if opening == "{":
+            name, at = _DECODER.raw_decode(text, at)
+            at = _skip(text, _skip(text, at) + 1)
+        if name == step:
+            return at
+        _, at = _DECODER.raw_decode(text, at)
+        at, index = _skip(text, at), index + 1
+        if text[at] == ",":
+            at = _skip(text, at + 1)
+    return None
+
+
+def _skip(text: str, at: int) -> int:
+    """Where white space from ``at`` on ends."""
+    match = _SPACE.match(text, at)
+    return match.end() if match else at

@@ -1,0 +1,358 @@
+"""Models behind a server that speaks OpenAI's chat API: vLLM, llama.cpp, Ollama, hosted ones.
+
+Many requests are under way at once. What can pass (time-outs, 429, 5xx, bodies cut short) is tried
+again, each time after a longer wait; what cannot (other 4xx) is not.
+"""
+
+import asyncio
+import base64
+import io
+import math
+import os
+import random
+import time
+from collections.abc import Callable, Coroutine, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from email.utils import parsedate_to_datetime
+from typing import TYPE_CHECKING, Any, TypeAlias
+
+from pydantic import BaseModel, Field, ValidationError
+
+from litotes.errors import LitotesError
+from litotes.evaluation.judges.base import (
+    PROMPT,
+    Judge,
+    JudgeError,
+    Keep,
+    Picture,
+    Reply,
+    identify,
+    limited,
+    read_answer,
+)
+
+if TYPE_CHECKING:
+    import openai
+
+OPENAI = "https://api.openai.com/v1"
+
+Messages: TypeAlias = list[dict[str, Any]]
+"""Of a chat, as OpenAI's API has them."""
+
+_JPEG_QUALITY = 90
+_MAX_TOKENS = 16
+# Seconds: before the first retry, and the longest wait of our own; doubled in between.
+_FIRST_WAIT = 0.5
+_LONGEST_WAIT = 30.0
+# A server that asks to be left alone for longer is taken at its word: the question fails.
+_LONGEST_RETRY_AFTER = 120.0
+# So many failures without a success between them, each after all retries: nobody is there.
+_GIVE_UP_AFTER = 10
+# The server took exception to this one request; another may do.
+_REFUSED = frozenset({400, 413, 415, 422})
+
+
+@dataclass
+class Usage:
+    """What a server was used for.
+
+    Attributes:
+        completions: requests that were answered.
+        retries: requests that had to be made again.
+        prompt_tokens, completion_tokens: as the server counted them.
+        uncounted: answers for which it gave no count.
+    """
+
+    completions: int = 0
+    retries: int = 0
+    prompt_tokens: int = 0
+    completion_tokens: int = 0
+    uncounted: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Completion:
+    """What a model said; if the request failed, why."""
+
+    text: str
+    failed: bool = False
+
+
+class ChatServer:
+    """A model behind an OpenAI-compatible server.
+
+    Args:
+        model: as the server calls it.
+        base_url: of the API, such as ``http://localhost:8000/v1``.
+        api_key: the server's; by default ``$LITOTES_JUDGE_KEY``. ``$OPENAI_API_KEY`` is used with
+            OpenAI's own server only, so that it is never sent to another one unasked.
+        at_once: requests under way at the same time.
+        timeout: seconds for one request, from sending to the last byte.
+        retries: how often one request is made again.
+        options: further fields of each request; one that is None is left out, even where it has a
+            default: ``{"max_tokens": None, "max_completion_tokens": 2000}`` for models that think.
+        prices: per million tokens sent and received, in any currency.
+
+    Attributes:
+        usage: what was used so far.
+
+    Raises:
+        LitotesError: the package ``openai`` is not installed.
+    """
+
+    def __init__(
+        self,
+        model: str,
+        base_url: str = OPENAI,
+        *,
+        api_key: str | None = None,
+        at_once: int = 16,
+        timeout: float = 60.0,
+        retries: int = 6,
+        options: Mapping[str, Any] | None = None,
+        prices: tuple[float, float] | None = None,
+    ) -> None:
+        try:
+            import openai
+        except ImportError as error:
+            raise LitotesError(
+                "servers need the package openai: `pip install 'litotes[judge]'`"
+            ) from error
+        self._openai = openai
+        self.model = model
+        self.base_url = base_url.rstrip("/")
+        names = ("LITOTES_JUDGE_KEY", *(["OPENAI_API_KEY"] if self.base_url == OPENAI else []))
+        found = (os.environ.get(name) for name in names)
+        # The client insists on a key, and local servers take any.
+        self._api_key = api_key or next(filter(None, found), "none")
+        self.at_once = at_once
+        self.timeout = timeout
+        self.retries = retries
+        self.options = dict(options or {})
+        self.prices = prices
+        self.usage = Usage()
+
+    @property
+    def cost(self) -> float | None:
+        """What the tokens so far cost; None if no prices were given."""
+        if self.prices is None:
+            return None
+        sent, received = self.prices
+        used = self.usage
+        return (used.prompt_tokens * sent + used.completion_tokens * received) / 1e6
+
+    def chat_all(
+        self,
+        requests: Sequence[Callable[[], Messages]],
+        keep: Callable[[int, Completion], None],
+        **defaults: Any,
+    ) -> None:
+        """Make many requests, and give each completion to ``keep`` when it arrives.
+
+        Args:
+            requests: functions that make the messages; each is called when its turn comes, so
+                that never more than a few pictures are held.
+            keep: called with the place of each request, one call at a time.
+            defaults: fields of each request, where :attr:`options` says nothing else.
+
+        Raises:
+            JudgeError: the server refuses us (address, key, model), or no longer answers.
+        """
+        fields = {"temperature": 0, **defaults, **self.options}
+        sent = {name: value for name, value in fields.items() if value is not None}
+        _run(self._chat_all(requests, keep, sent))
+
+    async def _chat_all(
+        self,
+        requests: Sequence[Callable[[], Messages]],
+        keep: Callable[[int, Completion], None],
+        fields: Mapping[str, Any],
+    ) -> None:
+        waiting = iter(enumerate(requests))
+        failed_in_a_row = 0
+
+        async def work(client: "openai.AsyncOpenAI") -> None:
+            nonlocal failed_in_a_row
+            for place, request in waiting:
+                messages = await asyncio.to_thread(request)
+                completion = await self._complete(client, messages, fields)
+                failed_in_a_row = failed_in_a_row + 1 if completion.failed else 0
+                keep(place, completion)
+                if failed_in_a_row >= _GIVE_UP_AFTER:
+                    raise JudgeError(
+                        f"{self.base_url}: the last {failed_in_a_row} requests failed, "
+                        f"this one with {completion.text}"
+                    )
+
+        # A client belongs to the event loop that it is used in, so each run has its own.
+        async with self._openai.AsyncOpenAI(
+            base_url=self.base_url, api_key=self._api_key, timeout=self.timeout, max_retries=0
+        ) as client:
+            try:
+                async with asyncio.TaskGroup() as group:
+                    for _ in range(min(self.at_once, len(requests))):
+                        group.create_task(work(client))
+            except ExceptionGroup as several:
+                raise several.exceptions[0] from None
+
+    async def _complete(
+        self, client: "openai.AsyncOpenAI", messages: Messages, fields: Mapping[str, Any]
+    ) -> Completion:
+        for attempt in range(self.retries + 1):
+            try:
+                return await self._once(client, messages, fields)
+            except _TryAgainError as error:
+                problem, retry_after = str(error), error.retry_after
+            if attempt == self.retries or retry_after > _LONGEST_RETRY_AFTER:
+                break
+            self.usage.retries += 1
+            # Waits differ, so that requests which failed together do not come back together.
+            own = min(_FIRST_WAIT * 2**attempt, _LONGEST_WAIT) * random.uniform(0.5, 1.0)
+            await asyncio.sleep(retry_after + own)
+        return Completion(f"{problem} (asked {attempt + 1} times)", failed=True)
+
+    async def _once(
+        self, client: "openai.AsyncOpenAI", messages: Messages, fields: Mapping[str, Any]
+    ) -> Completion:
+        chat: Any = client.chat.completions.with_raw_response
+        try:
+            # The client's own time-out is for each read, and a server may drip.
+            async with asyncio.timeout(self.timeout):
+                raw = await chat.create(
+                    model=self.model, messages=messages, extra_body=dict(fields)
+                )
+            return self._read(raw.http_response.text)
+        except self._openai.APIStatusError as error:
+            return self._refusal(error)
+        except (TimeoutError, self._openai.APITimeoutError):
+            raise _TryAgainError(f"no answer within {self.timeout:g} seconds") from None
+        except self._openai.APIConnectionError as error:
+            raise _TryAgainError(f"no whole answer: {error.__cause__ or error}") from error
+        except ValidationError as error:
+            raise _TryAgainError("an answer that is no chat completion") from error
+
+    def _read(self, body: str) -> Completion:
+        content = _Body.model_validate_json(body)
+        self.usage.completions += 1
+        if content.usage is None:
+            self.usage.uncounted += 1
+        else:
+            self.usage.prompt_tokens += content.usage.prompt_tokens
+            self.usage.completion_tokens += content.usage.completion_tokens
+        return Completion(content.choices[0].message.content or "")
+
+    def _refusal(self, error: "openai.APIStatusError") -> Completion:
+        status = error.status_code
+        said = f"status {status}: {error.message}"
+        if status in (408, 429) or status >= 500:
+            raise _TryAgainError(said, _retry_after(error.response.headers.get("retry-after")))
+        if status in _REFUSED:
+            return Completion(said, failed=True)
+        raise JudgeError(f"{self.base_url} does not serve {self.model!r} to us: {said}") from error
+
+
+class ServerJudge(Judge):
+    """A vision-language model behind a :class:`ChatServer`.
+
+    Args:
+        server: where it is.
+        longest_side: pictures are sent as JPEG with at most that many pixels a side.
+
+    Attributes:
+        server: with its usage and cost.
+    """
+
+    def __init__(self, server: ChatServer, *, longest_side: int = 1024) -> None:
+        options = sorted(server.options.items())
+        parts = (server.base_url, PROMPT, _MAX_TOKENS, options, longest_side, _JPEG_QUALITY)
+        super().__init__(server.model, identify(server.model, *parts))
+        self.server = server
+        self.longest_side = longest_side
+
+    def replies(self, pairs: Sequence[tuple[Picture, str]], keep: Keep) -> None:
+        """Ask many at once; see :meth:`Judge.replies`.
+
+        A question that fails in spite of all retries gets a failed reply.
+        """
+
+        def message(image: Picture, question: str) -> Callable[[], Messages]:
+            return lambda: _question(data_url(image, self.longest_side), question)
+
+        def take(place: int, completion: Completion) -> None:
+            answer = "unclear" if completion.failed else read_answer(completion.text)
+            keep(place, Reply(answer, completion.text, completion.failed))
+
+        self.server.chat_all([message(*pair) for pair in pairs], take, max_tokens=_MAX_TOKENS)
+
+
+def data_url(image: Picture, longest_side: int) -> str:
+    """A picture as a JPEG in a ``data:`` URL.
+
+    Raises:
+        ImageError: the file cannot be read as a picture.
+    """
+    buffer = io.BytesIO()
+    limited(image, longest_side).save(buffer, "JPEG", quality=_JPEG_QUALITY)
+    return "data:image/jpeg;base64," + base64.b64encode(buffer.getvalue()).decode()
+
+
+class _TryAgainError(Exception):
+    """A request that failed, and may succeed if made again after so many seconds."""
+
+    def __init__(self, problem: str, retry_after: float = 0.0) -> None:
+        super().__init__(problem)
+        self.retry_after = retry_after
+
+
+class _Message(BaseModel):
+    content: str | None = None
+
+
+class _Choice(BaseModel):
+    message: _Message
+
+
+class _Tokens(BaseModel):
+    prompt_tokens: int = 0
+    completion_tokens: int = 0
+
+
+class _Body(BaseModel):
+    """What is needed of a chat completion."""
+
+    choices: list[_Choice] = Field(min_length=1)
+    usage: _Tokens | None = None
+
+
+def _question(url: str, question: str) -> Messages:
+    content = [
+        {"type": "image_url", "image_url": {"url": url}},
+        {"type": "text", "text": PROMPT.format(question=question)},
+    ]
+    return [{"role": "user", "content": content}]
+
+
+def _retry_after(header: str | None) -> float:
+    """Seconds to wait by a ``Retry-After`` header: a number, or a date; 0 if it says nothing."""
+    if header is None:
+        return 0.0
+    try:
+        seconds = float(header)
+    except ValueError:
+        try:
+            seconds = parsedate_to_datetime(header).timestamp() - time.time()
+        except (ValueError, OverflowError):
+            return 0.0
+    return 0.0 if math.isnan(seconds) else max(seconds, 0.0)
+
+
+def _run(work: Coroutine[Any, Any, None]) -> None:
+    """Run to the end, also where an event loop is already running, as in a notebook."""
+    try:
+        asyncio.get_running_loop()
+    except RuntimeError:
+        asyncio.run(work)
+        return
+    with ThreadPoolExecutor(1) as thread:
+        thread.submit(asyncio.run, work).result()
