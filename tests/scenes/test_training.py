@@ -31,7 +31,6 @@ lr = 1e-3
 weight_decay = 0.05
 warmup = 0.1
 words_weight = 0.5
-words_share = 0.5
 patch_dropout = 0.5
 whole = 0.3
 """

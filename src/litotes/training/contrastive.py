@@ -46,7 +46,7 @@ def train_contrastive(
     Args:
         encoder: with fresh weights.
         recipe: all settings.
-        words: predicts words in the first steps, with fresh weights; of no use afterwards.
+        words: predicts words, with fresh weights; of no use afterwards.
         batch: gives the batch of a step, the same whenever it is asked.
         run: folder of the run, for checkpoints and metrics.
         progress: show a progress bar; by default at a terminal.
@@ -73,8 +73,7 @@ def train_contrastive(
         torch.manual_seed(recipe.seed * 1_000_003 + step)
         model.visual.patch_dropout = _patch_dropout(recipe, step)
         model.train()
-        weight = recipe.words_weight if step < recipe.words_share * recipe.steps else 0.0
-        loss, total = _loss(encoder, words, weight, *batch(step))
+        loss, total = _loss(encoder, words, recipe.words_weight, *batch(step))
         for optimiser in optimisers:
             optimiser.zero_grad()
         total.backward()
@@ -134,8 +133,6 @@ def _loss(
     texts = torch.cat(parts)[torch.cat(rows).argsort()]
     scale: Any = encoder.model.logit_scale
     loss = info_nce(images, texts, scale.exp())
-    if weight == 0:
-        return loss, loss
     return loss, loss + weight * (words(images, ids) + words(texts, ids))
 
 

@@ -52,7 +52,6 @@ class ScenesRecipe(BaseModel):
     weight_decay: float = Field(ge=0)
     warmup: float = Field(ge=0, le=1, description="share of the steps")
     words_weight: float = Field(ge=0, description="of the loss that predicts captions' words")
-    words_share: float = Field(ge=0, le=1, description="first share of the steps that have it")
     patch_dropout: float = Field(ge=0, lt=1, description="share of an image's cells left out")
     whole: float = Field(ge=0, le=1, description="last share of the steps, with all cells")
 
