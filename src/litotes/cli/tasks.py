@@ -2,9 +2,9 @@
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property
+from functools import cached_property, partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import typer
 
@@ -158,27 +158,23 @@ def _linear_probe(asked: Asked) -> Run:
 def _judged(asked: Asked) -> Run:
     from litotes.evaluation.judged import JudgedTask
 
-    return _with_judge(JudgedTask.read(asked.place, asked.pictures), asked)
+    judge = asked.required_judge()
+    return partial(JudgedTask.read(asked.place, asked.pictures).run, judge=judge)
 
 
 def _simpleneg(asked: Asked) -> Run:
     from litotes.evaluation.judged import SimpleNegTask
 
-    file = asked.file("simpleneg.json")
-    return _with_judge(SimpleNegTask.read(file, asked.pictures), asked)
-
-
-def _with_judge(task: Any, asked: Asked) -> Run:
     judge = asked.required_judge()
-    return lambda encoder, strategies: task.run(encoder, strategies, judge)
+    file = asked.file("simpleneg.json")
+    return partial(SimpleNegTask.read(file, asked.pictures).run, judge=judge)
 
 
 def _ncoco(asked: Asked) -> Run:
     from litotes.evaluation.judged import NCocoTask
 
     task = NCocoTask.read(asked.file("ncoco.json"), asked.pictures)
-    judge = asked.judge() if asked.judge else None
-    return lambda encoder, strategies: task.run(encoder, strategies, judge)
+    return partial(task.run, judge=asked.judge() if asked.judge else None)
 
 
 def _scenes(asked: Asked) -> Run:

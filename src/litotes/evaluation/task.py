@@ -44,19 +44,21 @@ def query_vectors(
         texts: as they stand.
         read: takes texts apart.
     """
-    vectors = text_vectors(encoder, texts)
     if isinstance(strategy, Plain):
-        return vectors
-    unique = list(dict.fromkeys(texts))
+        return text_vectors(encoder, texts)
     # A probe steers whatever it takes for negated, whether the parser does or not.
     probes = isinstance(strategy, Steer) and strategy.gate == "probe"
-    queries = [query for query in read(unique) if probes or query.is_negated]
+    queries = {
+        query.raw: query for query in read(list(dict.fromkeys(texts))) if probes or query.is_negated
+    }
+    plain = [text for text in dict.fromkeys(texts) if text not in queries]
+    vectors: dict[str, Tensor] = {}
+    if plain:
+        vectors |= zip(plain, text_vectors(encoder, plain), strict=True)
     if queries:
-        place = {query.raw: row for row, query in enumerate(queries)}
-        rows = [row for row, text in enumerate(texts) if text in place]
-        answered = strategy.vectors(queries, encoder)
-        vectors[rows] = answered[torch.tensor([place[texts[row]] for row in rows])]
-    return vectors
+        answered = strategy.vectors(list(queries.values()), encoder)
+        vectors |= zip(queries, answered, strict=True)
+    return torch.stack([vectors[text] for text in texts])
 
 
 def strategy_settings(strategy: Strategy) -> dict[str, Any]:
