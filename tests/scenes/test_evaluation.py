@@ -129,7 +129,7 @@ def test_records_say_what_they_are_of_and_come_again(records, few, tiny_encoder)
 
 
 def test_a_score_that_is_no_number_is_an_error(few, tiny_encoder):
-    class Broken(Plain):
+    class Broken(Subtract):
         def vectors(self, queries, encoder):
             vectors = super().vectors(queries, encoder)
             vectors[3] = torch.nan

@@ -150,3 +150,11 @@ def test_a_folder_of_scenes_is_read_as_any_captioned_photographs(tmp_path):
 def test_what_cannot_be_sampled_is_an_error(n, split):
     with pytest.raises(DataError):
         sample(n, 0, split)
+
+
+def test_scenes_are_not_mixed_with_others(tmp_path):
+    list(write_scenes(sample(3, 0, "test"), tmp_path))
+    for others in (sample(2, 0, "test"), sample(3, 1, "test"), sample(3, 0, "dev")):
+        with pytest.raises(DataError, match="other pictures"):
+            list(write_scenes(others, tmp_path))
+    assert len(read_captions(tmp_path, "test")) == 3

@@ -24,7 +24,8 @@ ModelName = Annotated[
     typer.Option(
         "--model",
         metavar="NAME",
-        help="Model: mini, an open_clip architecture, a file, a folder or a Hugging Face name.  "
+        help="Model: mini, scenes, an open_clip architecture, a file, a folder or a name on the "
+        "Hugging Face hub.  "
         f"[default: {DEFAULT_MODEL}, or the index's own]",
         show_default=False,
     ),

@@ -16,7 +16,7 @@ def scenes(
         bool, typer.Option(help="Scenes with combinations that the common world never shows.")
     ] = False,
 ) -> None:
-    """Draw scenes whose truth is known: images/, captions.csv and graphs.jsonl."""
+    """Draw scenes: images/, captions.csv, graphs.jsonl and negation_pairs.json."""
     from rich.console import Console
     from rich.progress import track
 

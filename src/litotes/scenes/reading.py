@@ -159,7 +159,9 @@ def read_question(text: str) -> Statement:
     Raises:
         DataError: it is no question of :data:`litotes.scenes.grammar.QUESTIONS`.
     """
-    words = _normal(text.strip().removesuffix("?")).replace("this picture", "the picture")
+    words = _normal(text.strip().removesuffix("?"))
+    words = re.sub(r"^does this picture\b", "does the picture", words)
+    words = words.replace(" in this picture", " in the picture")
     statement = _apply(_question_rules(), *_mark(words))
     if statement is None:
         raise _failure(text, words, "question", "Is there a red car in the picture?")

@@ -79,11 +79,13 @@ class Scenes(Sequence[Scene]):
         if not -self.length <= index < self.length:
             raise IndexError(f"there are {self.length} scenes, none of number {index}")
         number = index % self.length
+        graph = scene_graph(self.split, self.seed, number, uncommon=self.uncommon)
+        return Scene(self.name(number), graph)
+
+    def name(self, number: int) -> str:
+        """What the scene of that number is called."""
         world = "-uncommon" if self.uncommon else ""
-        return Scene(
-            f"{self.split}{world}-{self.seed}-{number:06d}",
-            scene_graph(self.split, self.seed, number, uncommon=self.uncommon),
-        )
+        return f"{self.split}{world}-{self.seed}-{number:06d}"
 
 
 def sample(n: int, seed: int = 0, split: Split = "train", *, uncommon: bool = False) -> Scenes:
@@ -112,8 +114,17 @@ def write_scenes(scenes: Scenes, folder: Path) -> Iterator[Scene]:
     The pairs are what a negation direction is fitted on. Yields each scene when its picture is
     there. Pictures that are there already are not drawn again, so that what was stopped goes on;
     the other files appear when all pictures are there.
+
+    Raises:
+        DataError: the folder holds other pictures, which would pass for scenes of these.
     """
     (folder / "images").mkdir(parents=True, exist_ok=True)
+    names = {f"{scenes.name(number)}.png" for number in range(len(scenes))}
+    for found in (folder / "images").iterdir():
+        if found.suffix == ".png" and found.name not in names:
+            raise DataError(
+                f"{folder / 'images'} holds other pictures ({found.name}): choose another folder"
+            )
     pairs: dict[str, str] = {}
     captions, graphs = folder / "captions.csv", folder / "graphs.jsonl"
     with (
