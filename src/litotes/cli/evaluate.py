@@ -47,7 +47,7 @@ def evaluate(
     ] = None,
     split: Annotated[str, typer.Option(help="Part of the data; tune on dev or train.")] = "dev",
     count: Annotated[int, typer.Option("-n", "--count", min=100, help="How many scenes.")] = 1000,
-    seed: Annotated[int, typer.Option(help="Of what is drawn by lot.")] = 0,
+    seed: Annotated[int, typer.Option(min=0, help="Of what is drawn by lot.")] = 0,
     strategy: Annotated[
         list[str] | None, typer.Option(help="A strategy by name; may be given more than once.")
     ] = None,
@@ -89,6 +89,8 @@ def evaluate(
     """
     if plot is not None and not (sweep and tasks == ["scenes"]):
         raise typer.BadParameter("a plot is of `litotes eval scenes --sweep`", param_hint="--plot")
+    from litotes.evaluation.record import write_records
+
     asker = _judge(judge, judge_url, device)
     runs = []
     for task in tasks:
@@ -106,6 +108,9 @@ def evaluate(
     for name, run in runs:
         made = run(encoder, strategies)
         records += made
+        if out is not None:
+            # After each task, so that a later one that fails takes nothing away.
+            write_records(out, records)
         _show(name, made, into, as_json)
     if asker is not None:
         _say_judge(asker())
@@ -114,10 +119,6 @@ def evaluate(
 
         shown = ("mcq negative", "mcq hybrid", "exclude object: violating@10")
         plot_steering(records, shown, plot)
-    if out is not None:
-        from litotes.evaluation.record import write_records
-
-        write_records(out, records)
     if as_json:
         print_json([record.model_dump(exclude={"outcomes"}) for record in records])
 

@@ -6,6 +6,8 @@ from typing import Annotated, Literal
 
 import typer
 
+from litotes.cli.common import printable_path
+
 
 def scenes(
     folder: Annotated[Path, typer.Argument(help="Where to write; made if it is not there.")],
@@ -28,4 +30,4 @@ def scenes(
         written, "Drawing", total=count, console=console, disable=not sys.stderr.isatty()
     ):
         pass
-    typer.echo(f"wrote {count:,} scenes to {folder}")
+    typer.echo(f"wrote {count:,} scenes to {printable_path(folder)}")

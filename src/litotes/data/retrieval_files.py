@@ -172,7 +172,7 @@ def _caption_list(place: str, row: Mapping[str, str]) -> list[str]:
         raise DataError(
             f"{place}: must be {wanted}: {error.msg} at its character {error.offset}"
         ) from error
-    except (ValueError, MemoryError, RecursionError) as error:
+    except (ValueError, TypeError, MemoryError, RecursionError) as error:
         raise DataError(f"{place}: must be {wanted}") from error
     texts = captions if isinstance(captions, list | tuple) else ()
     if not texts or not all(isinstance(text, str) and text.strip() for text in texts):

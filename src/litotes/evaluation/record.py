@@ -157,11 +157,11 @@ def read_records(path: Path) -> list[Record]:
         DataError: missing, or a line is no record; says which.
     """
     try:
-        lines = path.read_text(encoding="utf-8").splitlines()
+        lines = path.read_text(encoding="utf-8").rstrip("\n").split("\n")
     except (OSError, UnicodeDecodeError) as error:
         raise DataError(f"cannot read {path}: {error}") from error
     records = []
-    for number, line in enumerate(lines, 1):
+    for number, line in enumerate(lines if lines != [""] else [], 1):
         try:
             records.append(Record.model_validate_json(line))
         except ValidationError as error:

@@ -24,8 +24,8 @@ _ASKED = 500
 
 def cache_folder() -> Path:
     """Where vectors are kept: ``$LITOTES_CACHE``, or ``~/.cache/litotes``."""
-    default = Path(os.environ.get("XDG_CACHE_HOME", Path.home() / ".cache")) / "litotes"
-    return Path(os.environ.get("LITOTES_CACHE", default))
+    default = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "litotes"
+    return Path(os.environ.get("LITOTES_CACHE") or default)
 
 
 def image_vectors(encoder: DualEncoder, paths: Sequence[Path]) -> Tensor:
@@ -45,7 +45,10 @@ def image_vectors(encoder: DualEncoder, paths: Sequence[Path]) -> Tensor:
         )
     keys = {path: _digest(_file_key(path)) for path in unique}
     found = _vectors(
-        f"images-{encoder.image_fingerprint}", keys, lambda part: encoder.encode_images(part)
+        f"images-{encoder.image_fingerprint}",
+        keys,
+        encoder.dim,
+        lambda part: encoder.encode_images(part),
     )
     return torch.stack([found[keys[path]] for path in paths])
 
@@ -57,7 +60,10 @@ def text_vectors(encoder: DualEncoder, texts: Sequence[str]) -> Tensor:
     """
     keys = {text: _digest(text) for text in dict.fromkeys(texts)}
     found = _vectors(
-        f"texts-{encoder.text_fingerprint}", keys, lambda part: encoder.encode_texts(part)
+        f"texts-{encoder.text_fingerprint}",
+        keys,
+        encoder.dim,
+        lambda part: encoder.encode_texts(part),
     )
     return torch.stack([found[keys[text]] for text in texts])
 
@@ -82,7 +88,7 @@ def _digest(text: str) -> bytes:
 
 
 def _vectors(
-    name: str, keys: dict[T, bytes], encode: Callable[[list[T]], Tensor]
+    name: str, keys: dict[T, bytes], dim: int, encode: Callable[[list[T]], Tensor]
 ) -> dict[bytes, Tensor]:
     """The vectors of all keys; those that are not there yet are encoded and written."""
     file = cache_folder() / "vectors" / f"{name}.sqlite"
@@ -90,7 +96,7 @@ def _vectors(
     try:
         with closing(sqlite3.connect(file, timeout=60)) as store:
             store.execute("create table if not exists vectors (key blob primary key, v blob)")
-            found = dict(_stored(store, list(keys.values())))
+            found = dict(_stored(store, list(keys.values()), dim))
             new = [item for item, key in keys.items() if key not in found]
             for start in range(0, len(new), AT_ONCE):
                 part = new[start : start + AT_ONCE]
@@ -104,7 +110,9 @@ def _vectors(
     return found
 
 
-def _stored(store: sqlite3.Connection, keys: list[bytes]) -> Iterator[tuple[bytes, Tensor]]:
+def _stored(
+    store: sqlite3.Connection, keys: list[bytes], dim: int
+) -> Iterator[tuple[bytes, Tensor]]:
     for start in range(0, len(keys), _ASKED):
         part = keys[start : start + _ASKED]
         marks = ",".join("?" * len(part))
@@ -112,4 +120,6 @@ def _stored(store: sqlite3.Connection, keys: list[bytes]) -> Iterator[tuple[byte
             f"select key, v from vectors where key in ({marks})",
             part,
         ):
-            yield key, torch.from_numpy(np.frombuffer(blob, np.float32).copy())
+            # What was damaged is encoded again.
+            if isinstance(blob, bytes) and len(blob) == 4 * dim:
+                yield key, torch.from_numpy(np.frombuffer(blob, np.float32).copy())

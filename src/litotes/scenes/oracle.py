@@ -56,7 +56,8 @@ class OracleJudge:
     def _graph(self, image: Picture) -> SceneGraph:
         opened = open_image(image) if isinstance(image, str | os.PathLike) else image
         pixels = np.asarray(opened.convert("RGB") if isinstance(opened, Image.Image) else opened)
-        graph = self._graphs.get(_key(pixels))
+        drawn = pixels.shape == (SIDE, SIDE, 3) and pixels.dtype == np.uint8
+        graph = self._graphs.get(_key(pixels)) if drawn else None
         if graph is None:
             name = image if isinstance(image, str | os.PathLike) else "the picture"
             raise DataError(

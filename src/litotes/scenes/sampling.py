@@ -118,6 +118,10 @@ def write_scenes(scenes: Scenes, folder: Path) -> Iterator[Scene]:
     Raises:
         DataError: the folder holds other pictures, which would pass for scenes of these.
     """
+    if (folder / "images").is_symlink() or (
+        (folder / "captions.csv").exists() and not (folder / "graphs.jsonl").exists()
+    ):
+        raise DataError(f"{folder} holds other captions or pictures: choose another folder")
     (folder / "images").mkdir(parents=True, exist_ok=True)
     names = {f"{scenes.name(number)}.png" for number in range(len(scenes))}
     for found in (folder / "images").iterdir():

@@ -15,6 +15,7 @@ from rich.progress import Progress
 from torch import Tensor, nn
 
 from litotes.backbones.encoder import DualEncoder
+from litotes.errors import DataError
 from litotes.losses.infonce import info_nce
 from litotes.losses.words import WordPrediction
 from litotes.training.muon import Muon
@@ -83,6 +84,8 @@ def train_contrastive(
         with torch.no_grad():
             model.logit_scale.clamp_(max=math.log(100))
         losses.append(loss.item())
+        if not math.isfinite(losses[-1]):
+            raise DataError(f"step {step + 1}: the loss is not finite: lower lr in the recipe")
         if (step + 1) % EVERY == 0 or step + 1 == recipe.steps:
             metrics = {
                 "step": step + 1,

@@ -48,7 +48,7 @@ class ScenesRecipe(BaseModel):
     batch_size: int = Field(ge=2, description="scenes a step, each with one caption")
     long_every: int = Field(ge=2, description="each so-manieth step reads long descriptions")
     long_batch_size: int = Field(ge=2, description="scenes of such a step")
-    lr: float = Field(gt=0, description="peak learning rate")
+    lr: float = Field(gt=0, le=1, description="peak learning rate")
     weight_decay: float = Field(ge=0)
     warmup: float = Field(ge=0, le=1, description="share of the steps")
     words_weight: float = Field(ge=0, description="of the loss that predicts captions' words")

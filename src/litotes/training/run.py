@@ -81,15 +81,22 @@ def load_checkpoint(run: Path, parts: Parts, states: Sequence[Stateful]) -> int:
         return 0
     try:
         kept = torch.load(file, weights_only=True)
-    except (RuntimeError, EOFError, pickle.UnpicklingError) as error:
-        raise DataError(f"{file} is damaged: remove it to train anew") from error
-    with torch.no_grad():
-        for key, part in parts.items():
-            for name, tensor in part.items():
-                tensor.copy_(kept["parts"][key][name])
-    for state, values in zip(states, kept["states"], strict=True):
-        state.load_state_dict(values)
-    return int(kept["done"])
+        with torch.no_grad():
+            for key, part in parts.items():
+                for name, tensor in part.items():
+                    tensor.copy_(kept["parts"][key][name])
+        for state, values in zip(states, kept["states"], strict=True):
+            state.load_state_dict(values)
+        return int(kept["done"])
+    except (
+        RuntimeError,
+        EOFError,
+        pickle.UnpicklingError,
+        LookupError,
+        TypeError,
+        ValueError,
+    ) as e:
+        raise DataError(f"{file} is damaged: remove it to train anew") from e
 
 
 def warm_cosine(step: int, total: int, warmup: float) -> float:
