@@ -156,11 +156,11 @@ def test_a_vector_that_is_no_number_is_an_error_that_names_the_prompt(folder, ti
 
         def vectors(self, queries, encoder):
             vectors = Plain().vectors(queries, encoder)
-            vectors[[q.raw == "the dog" for q in queries]] = value
+            vectors[[q.raw == "no dog" for q in queries]] = value
             return vectors
 
-    with pytest.raises(DataError, match="'the dog'"):
-        ClassificationTask.read(folder, templates=["the {}"]).run(tiny_encoder, [Broken()])
+    with pytest.raises(DataError, match="'no dog'"):
+        ClassificationTask.read(folder, templates=["no {}"]).run(tiny_encoder, [Broken()])
 
 
 def test_classes_without_pictures_are_wrong_answers(folder, tiny_encoder):
