@@ -50,6 +50,7 @@ class Constant:
 
     def __init__(self, encoder, value):
         self.name = "constant"
+        self.dim = encoder.dim
         self.image_fingerprint = encoder.image_fingerprint
         self.text_fingerprint = f"constant-{value}"
         self.encode_images = encoder.encode_images
