@@ -7,6 +7,7 @@ tables are read backwards by :mod:`litotes.scenes.reading`.
 from collections.abc import Sequence
 from random import Random
 
+from litotes.language.phrasing import indefinite_article
 from litotes.scenes.graph import Phrase, Region, Relation
 from litotes.scenes.kinds import BACKGROUNDS, CATEGORIES, KINDS
 from litotes.scenes.world import pick
@@ -287,7 +288,7 @@ def noun_phrase(phrase: Phrase, rng: Random) -> str:
     """A noun phrase: "a red car", "two small dogs", "a man in blue"."""
     if phrase.count is None or phrase.count == 1:
         text = bare(phrase, rng)
-        number = "exactly one" if phrase.count else "an" if text[0] in "aeiou" else "a"
+        number = "exactly one" if phrase.count else indefinite_article(text)
         return f"{number} {text}"
     return f"{NUMBERS[phrase.count]} {bare(phrase, rng, plural=True)}"
 
