@@ -1,0 +1,1 @@
+"""Spaces that vectors are compared in."""
