@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from litotes.data.captions import read_negation_pairs
-from litotes.data.files import write_atomically
+from litotes.data.files import new_folder, write_atomically
 from litotes.errors import DataError
 
 
@@ -63,3 +63,29 @@ def test_malformed_pairs_say_where(tmp_path, content, problem):
     (tmp_path / "p.json").write_text(content)
     with pytest.raises(DataError, match=problem):
         read_negation_pairs(tmp_path / "p.json")
+
+
+def write_half(folder: Path) -> None:
+    (folder / "half").touch()
+    folder.write_text("a folder is no file")
+
+
+def test_a_folder_takes_its_place_whole(tmp_path: Path) -> None:
+    place = tmp_path / "above" / "folder"
+    with pytest.raises(IsADirectoryError), new_folder(place) as made:
+        write_half(made)
+    assert not list(place.parent.iterdir())
+    for content in ("one", "two"):
+        with new_folder(place, replaced=["file"]) as made:
+            (made / "file").write_text(content)
+            assert made.parent.parent == place.parent
+        assert [path.name for path in place.parent.iterdir()] == ["folder"]
+        assert (place / "file").read_text() == content
+
+
+def test_a_folder_takes_no_other_things_place(tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("old")
+    for place in (tmp_path, tmp_path / "file"):
+        with pytest.raises(DataError, match="holds file: give the name"), new_folder(place):
+            pass
+    assert (tmp_path / "file").read_text() == "old"

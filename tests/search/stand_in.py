@@ -29,7 +29,8 @@ class StandInImages:
 class StandIn:
     """What the index uses of a `DualEncoder`."""
 
-    name = "stand-in"
+    name = label = "stand-in"
+    adapter = None
     dim = DIM
     text_fingerprint = "words"
 

@@ -3,24 +3,36 @@
 ``open_clip``'s attention keeps queries, keys and values in one matrix, which LoRA cannot adapt
 one by one. Where an adapter asks for them, :func:`split_attention` puts four linear layers in
 its place that compute the same; :func:`fuse_attention` goes back.
+
+Beside PEFT's two files an adapter of this package has ``litotes.json``, which says what model it
+belongs to, and may have the negation direction of the adapted encoder.
 """
 
+import copy
 import hashlib
 import json
 from collections.abc import Mapping, Sequence
+from importlib.resources import files
 from os import PathLike
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
-import safetensors
 import torch
-from open_clip.modified_resnet import AttentionPool2d
-from safetensors.torch import load_file
+from PIL import Image
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from safetensors.torch import load_file, save_file
 from torch import Tensor, nn
 
 from litotes.backbones.encoder import DualEncoder
+from litotes.data.files import new_folder, write_atomically
+from litotes.data.problems import problems
 from litotes.errors import ModelError
 
+BUNDLED = Path(str(files("litotes"))) / "adapters"
+"""The adapters that ship: ``<adapter>/<model>/``, each a folder of its own."""
+DIRECTION = "direction.safetensors"
+"""The file in an adapter's folder with the negation direction of the adapted encoder."""
+_CONFIG, _WEIGHTS, _CARD = "adapter_config.json", "adapter_model.safetensors", "litotes.json"
 _PREFIX = "base_model.model."
 _SPLIT_NAMES = ("q_proj", "k_proj", "v_proj", "out_proj")
 
@@ -121,22 +133,153 @@ def fuse_attention(module: nn.Module) -> None:
                 setattr(parent, name, _fused(child))
 
 
-def attach_adapter(encoder: DualEncoder, folder: str | PathLike[str]) -> None:
-    """Attach a saved LoRA adapter to an encoder, in place.
+class AdapterCard(BaseModel):
+    """What ``litotes.json`` says of an adapter.
+
+    Attributes:
+        base: name of the model that it was trained on.
+        text_fingerprint: of that model's text side, if the adapter touches it.
+        image_fingerprint: of its image side, if the adapter touches it.
+        note: whatever else its maker wanted to keep.
+    """
+
+    model_config = ConfigDict(frozen=True)
+
+    format: Literal[1] = 1
+    base: str
+    text_fingerprint: str | None = None
+    image_fingerprint: str | None = None
+    note: dict[str, Any] = Field(default_factory=dict)
+
+    @classmethod
+    def read(cls, folder: Path) -> "AdapterCard | None":
+        """The card in an adapter's folder; None where another program made the adapter.
+
+        Raises:
+            ModelError: it is damaged, or of a format that is not known.
+        """
+        file = folder / _CARD
+        try:
+            return cls.model_validate_json(file.read_bytes()) if file.exists() else None
+        except OSError as error:
+            raise ModelError(f"{file}: cannot be read ({error.strerror})") from error
+        except ValidationError as error:
+            raise ModelError(f"{file}: is damaged or unknown: {problems(error)}") from error
+
+    def difference(self, encoder: DualEncoder) -> str:
+        """Why the adapter is not for a model, or nothing."""
+        text, image = _base_fingerprints(encoder)
+        for side, wanted, found in (
+            ("text", self.text_fingerprint, text),
+            ("image", self.image_fingerprint, image),
+        ):
+            if wanted not in (None, found):
+                return (
+                    f"it was made for {self.base} ({side} fingerprint {wanted}), and this is "
+                    f"{encoder.name} ({side} fingerprint {found})"
+                )
+        return ""
+
+
+def attach_adapter(encoder: DualEncoder, adapter: str | PathLike[str]) -> None:
+    """Attach a LoRA adapter to an encoder, in place.
 
     A side that the adapter does not touch keeps its fingerprint, and so its index.
 
     Args:
         encoder: built on the model that the adapter was trained on.
-        folder: with ``adapter_config.json`` and ``adapter_model.safetensors``.
+        adapter: name of an adapter that ships, or a folder with ``adapter_config.json`` and
+            ``adapter_model.safetensors``. Where the folder says what model it was made for, as
+            those of :func:`save_adapter` do, that is checked.
 
     Raises:
-        ModelError: the folder is no LoRA adapter, a weight of it finds no place in the encoder,
-            or PEFT is not installed.
+        ModelError: there is no such adapter, it was made for another model, a weight of it finds
+            no place in the encoder, the encoder has an adapter already, or PEFT is not installed.
     """
-    config, weights = _read_adapter(Path(folder))
-    inject_lora(encoder, config, weights, f"{folder} does not fit {encoder.name}")
+    folder = find_adapter(encoder, adapter)
+    config, weights = _read_adapter(folder)
+    problem = f"{folder} does not fit {encoder.name}"
+    card = AdapterCard.read(folder)
+    if card and (difference := card.difference(encoder)):
+        raise ModelError(f"{problem}: {difference}")
+    inject_lora(encoder, config, weights, problem)
     record_adapter(encoder, config, weights)
+    encoder.adapter = str(adapter if str(adapter) in bundled_adapters() else folder.absolute())
+
+
+def bundled_adapters() -> list[str]:
+    """Names of the adapters that ship."""
+    return sorted(path.name for path in BUNDLED.iterdir()) if BUNDLED.is_dir() else []
+
+
+def find_adapter(encoder: DualEncoder, adapter: str | PathLike[str]) -> Path:
+    """The folder of an adapter: a name of one that ships, or a folder itself.
+
+    Raises:
+        ModelError: it ships, but not for this model, or there is neither.
+    """
+    shipped = bundled_adapters()
+    if str(adapter) not in shipped:
+        folder = Path(adapter).expanduser()
+        if not folder.exists():
+            raise ModelError(
+                f"there is no adapter {str(adapter)!r}: no such folder, and what ships is: "
+                f"{', '.join(shipped) or 'none'}"
+            )
+        return folder
+    bases = []
+    for folder in sorted((BUNDLED / str(adapter)).iterdir()):
+        card = AdapterCard.read(folder)
+        if card and not card.difference(encoder):
+            return folder
+        bases.append(folder.name)
+    raise ModelError(
+        f"the adapter {adapter} ships for {', '.join(bases)}, and not for {encoder.name}"
+    )
+
+
+def save_adapter(
+    encoder: DualEncoder,
+    folder: str | PathLike[str],
+    *,
+    dtype: torch.dtype = torch.float32,
+    note: Mapping[str, Any] | None = None,
+) -> None:
+    """Write an encoder's LoRA weights in PEFT's format, with what model they belong to.
+
+    Ends training: the encoder becomes, to the bit and in its fingerprints, the one that loading
+    the adapter gives. A :class:`~litotes.steering.NegationDirection` fitted on it from now on may
+    be saved in the folder as :data:`DIRECTION`, where steering finds it.
+
+    Args:
+        encoder: with LoRA layers, in float32.
+        folder: its place; an older adapter there is replaced.
+        dtype: of the weights in the file, to which those in the encoder are rounded.
+        note: kept in ``litotes.json``, such as the recipe.
+
+    Raises:
+        ModelError: the encoder has no LoRA layers, or their weights are not finite in ``dtype``.
+        DataError: something else stands in the folder's place.
+    """
+    from peft import get_peft_model_state_dict
+
+    if not _has_lora(encoder.model):
+        raise ModelError(f"{encoder.name} has no LoRA layers to save")
+    need_float32(encoder)
+    model: Any = encoder.model
+    config = model.peft_config["default"]
+    _round_lora(encoder.model, dtype)
+    encoder.model.requires_grad_(False).eval()
+    saved = get_peft_model_state_dict(encoder.model, save_embedding_layers=False)
+    weights = {name: tensor.detach().to("cpu", dtype) for name, tensor in saved.items()}
+    with new_folder(folder, replaced=(_CONFIG, _WEIGHTS, _CARD, DIRECTION)) as made:
+        config.save_pretrained(made)
+        named = {_PREFIX + name: tensor.contiguous() for name, tensor in weights.items()}
+        save_file(named, made / _WEIGHTS, {"format": "pt"})
+        card = _card(encoder, weights, dict(note or {}))
+        write_atomically(made / _CARD, card.model_dump_json(indent=2, exclude_none=True) + "\n")
+    record_adapter(encoder, config, weights)
+    encoder.adapter = str(Path(folder).absolute())
 
 
 def inject_lora(
@@ -158,9 +301,13 @@ def inject_lora(
         problem: begins the error's message.
 
     Raises:
-        ModelError: a weight finds no place or has another shape, or nothing fits the targets.
+        ModelError: a weight finds no place or has another shape, nothing fits the targets, a
+            layer's tower does not call it, or the encoder is adapted or steered already.
     """
     from peft import inject_adapter_in_model, set_peft_model_state_dict
+
+    if _has_lora(encoder.model) or encoder.text_changes:
+        raise ModelError(f"{problem}: {encoder.label} is adapted or steered already")
 
     # What a side is, is told by its weights as they are before they are taken apart.
     _ = encoder.image_fingerprint, encoder.text_fingerprint
@@ -174,13 +321,41 @@ def inject_lora(
             lost += report.unexpected_keys + [n for n in report.missing_keys if ".lora_" in n]
     except (ValueError, RuntimeError) as error:
         raise ModelError(f"{problem}: {error}") from error
-    for name, module in encoder.model.named_modules():
-        if isinstance(module, AttentionPool2d) and any(".lora_" in n for n in module.state_dict()):
-            # It reads its layers' weights itself, so that LoRA there would silently do nothing.
-            raise ModelError(f"{problem}: LoRA cannot adapt {name}, the pooling of a ResNet")
     if lost:
         raise ModelError(f"{problem}: weights without a place, or missing: {', '.join(lost[:3])}")
     encoder.model.to(device=encoder.device, dtype=encoder.dtype).eval()
+    _check_called(encoder, problem)
+
+
+def need_float32(encoder: DualEncoder) -> None:
+    """Raise `ModelError` unless an encoder's weights are as exact as they can be."""
+    if encoder.dtype != torch.float32:
+        raise ModelError(f"{encoder.name} is in {encoder.dtype}: load it with dtype='fp32'")
+
+
+def _check_called(encoder: DualEncoder, problem: str) -> None:
+    """Some modules read their layers' weights themselves: LoRA there would silently do nothing."""
+    from peft.tuners.tuners_utils import BaseTunerLayer
+
+    sides = encoder.text.prefixes + encoder.image.prefixes
+    layers = {
+        name: module
+        for name, module in encoder.model.named_modules()
+        if isinstance(module, BaseTunerLayer) and name.startswith(sides)
+    }
+    called: set[nn.Module] = set()
+    handles = [m.register_forward_hook(lambda m, *_: called.add(m)) for m in layers.values()]
+    if any(name.startswith(encoder.text.prefixes) for name in layers):
+        encoder.encode_texts(["a"])
+    if any(name.startswith(encoder.image.prefixes) for name in layers):
+        encoder.encode_images([Image.new("RGB", (64, 64))])
+    for handle in handles:
+        handle.remove()
+    if idle := [name for name, module in layers.items() if module not in called]:
+        raise ModelError(
+            f"{problem}: LoRA cannot adapt {idle[0]}, as its tower reads that layer's weights "
+            f"without calling it"
+        )
 
 
 def _split_targets(model: nn.Module, config: Any, weights: Mapping[str, Tensor] | None) -> None:
@@ -206,8 +381,44 @@ def record_adapter(encoder: DualEncoder, config: Any, weights: Mapping[str, Tens
         config: the adapter's ``peft.LoraConfig``.
         weights: the adapter's weights, by their names in ``encoder.model``.
     """
-    encoder.image_changes += _identity(config, weights, encoder.image.prefixes)
-    encoder.text_changes += _identity(config, weights, encoder.text.prefixes)
+    encoder.image_changes = _identity(config, weights, encoder.image.prefixes)
+    encoder.text_changes = _identity(config, weights, encoder.text.prefixes)
+
+
+def _has_lora(model: nn.Module) -> bool:
+    return any(".lora_" in name for name, _ in model.named_parameters())
+
+
+@torch.no_grad()
+def _round_lora(model: nn.Module, dtype: torch.dtype) -> None:
+    for name, parameter in model.named_parameters():
+        if ".lora_" in name:
+            rounded = parameter.to(dtype)
+            if not rounded.isfinite().all():
+                raise ModelError(f"{name} is not finite in {dtype}: the training diverged")
+            parameter.copy_(rounded)
+
+
+def _card(encoder: DualEncoder, weights: Mapping[str, Tensor], note: dict[str, Any]) -> AdapterCard:
+    def touched(prefixes: tuple[str, ...]) -> bool:
+        return any(name.startswith(prefixes) for name in weights)
+
+    text, image = _base_fingerprints(encoder)
+    # A file's name is enough: the rest of its path is of this machine.
+    name = Path(encoder.name).name if Path(encoder.name).exists() else encoder.name
+    return AdapterCard(
+        base=name,
+        text_fingerprint=text if touched(encoder.text.prefixes) else None,
+        image_fingerprint=image if touched(encoder.image.prefixes) else None,
+        note=note,
+    )
+
+
+def _base_fingerprints(encoder: DualEncoder) -> tuple[str, str]:
+    """Of the text side and of the image side, without an adapter."""
+    base = copy.copy(encoder)
+    base.text_changes = base.image_changes = ""
+    return base.text_fingerprint, base.image_fingerprint
 
 
 def _identity(config: Any, weights: Mapping[str, Tensor], prefixes: tuple[str, ...]) -> str:
@@ -230,17 +441,20 @@ def _read_adapter(folder: Path) -> tuple[Any, dict[str, Tensor]]:
         from peft import LoraConfig, PeftConfig
     except ImportError:
         raise ModelError("adapters need another package: pip install 'litotes[adapters]'") from None
-    for name in ("adapter_config.json", "adapter_model.safetensors"):
+    for name in (_CONFIG, _WEIGHTS):
         if not (folder / name).is_file():
             raise ModelError(f"{folder}: is not a LoRA adapter's folder: it has no {name}")
     try:
         config = PeftConfig.from_pretrained(str(folder))
-        weights = load_file(folder / "adapter_model.safetensors")
-    except (ValueError, TypeError, KeyError, OSError, safetensors.SafetensorError) as error:
+        weights = load_file(folder / _WEIGHTS)
+    # What is no configuration makes PEFT raise nearly anything.
+    except Exception as error:
         raise ModelError(f"{folder}: is a damaged or unknown adapter ({error})") from error
     if not isinstance(config, LoraConfig):
         raise ModelError(f"{folder}: is a {config.peft_type} adapter; only LoRA can be attached")
     config.inference_mode = True
+    if damaged := [name for name, tensor in weights.items() if not tensor.isfinite().all()]:
+        raise ModelError(f"{folder}: is damaged: {damaged[0]} is not finite")
     return config, {name.removeprefix(_PREFIX): tensor for name, tensor in weights.items()}
 
 

@@ -6,11 +6,12 @@ import os
 import sys
 import warnings
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from functools import cached_property
 from itertools import islice
 from os import PathLike
+from pathlib import Path
 from typing import Any, Protocol, Self, TypeVar
 
 import torch
@@ -84,6 +85,7 @@ class DualEncoder:
     Attributes:
         image_changes, text_changes: what an adapter or steering does to a side beyond its
             weights, as part of the side's fingerprint.
+        adapter: the LoRA adapter in the model: the name of one that ships, or its folder.
     """
 
     def __init__(
@@ -108,11 +110,17 @@ class DualEncoder:
         self.dtype = dtype
         self.image_changes = ""
         self.text_changes = ""
+        self.adapter: str | None = None
         self._hook: LayerHook | None = None
         if dtype != torch.float32:
             # Fingerprints are of the float32 weights, so that precision does not change them.
             _ = self.image_fingerprint, self.text_fingerprint
         model.to(device=self.device, dtype=dtype)
+
+    @property
+    def label(self) -> str:
+        """Name for people: the model's, and the adapter's."""
+        return self.name if self.adapter is None else f"{self.name} + {Path(self.adapter).name}"
 
     @property
     def context_length(self) -> int:
@@ -148,6 +156,7 @@ class DualEncoder:
         *,
         batch_size: int = 32,
         progress: bool | None = None,
+        normalize: bool = True,
     ) -> Tensor:
         """Unit vectors ``(N, d)``, float32, of pictures.
 
@@ -156,6 +165,7 @@ class DualEncoder:
                 tensor ``(3, H, W)``, or a dict of tensors.
             batch_size: pictures computed at once.
             progress: show a progress bar; by default at a terminal.
+            normalize: scale them to unit length; without it they are as the tower gives them.
 
         Raises:
             ImageError: a path is not a readable picture.
@@ -170,8 +180,18 @@ class DualEncoder:
             for start in _bar(starts, len(starts), "Encoding images", progress):
                 pixels = default_collate(list(islice(loaded, batch_size)))
                 vectors = self.image.run(_to(pixels, self.device, self.dtype))
-                out[start : start + batch_size] = _unit(vectors)
+                out[start : start + batch_size] = _unit(vectors) if normalize else vectors.cpu()
         return out
+
+    def pixels(self, images: Sequence[ImageLike]) -> Any:
+        """A batch of pictures as the image tower's ``run`` reads it.
+
+        Raises:
+            ImageError: a path is not a readable picture.
+        """
+        with ThreadPoolExecutor(min(8, os.cpu_count() or 1)) as pool:
+            pixels = default_collate(list(pool.map(self._prepare, images)))
+        return _to(pixels, self.device, self.dtype)
 
     @torch.no_grad()
     def encode_texts(
@@ -327,11 +347,16 @@ def _bar(items: Iterable[T], total: int, title: str, progress: bool | None) -> I
 
 
 def _digest(model: nn.Module, prefixes: tuple[str, ...], identity: str) -> str:
+    side = {name: w for name, w in model.state_dict().items() if name.startswith(prefixes)}
+    return weights_digest(side, identity)
+
+
+def weights_digest(weights: Mapping[str, Tensor], identity: str = "") -> str:
+    """Names the content of weights, whatever their order."""
     digest = hashlib.sha256(identity.encode())
-    for name, tensor in sorted(model.state_dict().items()):
-        if name.startswith(prefixes):
-            digest.update(f"{name}{tuple(tensor.shape)}{tensor.dtype}".encode())
-            digest.update(tensor.detach().cpu().contiguous().reshape(-1).view(torch.uint8).numpy())
+    for name, tensor in sorted(weights.items()):
+        digest.update(f"{name}{tuple(tensor.shape)}{tensor.dtype}".encode())
+        digest.update(tensor.detach().cpu().contiguous().reshape(-1).view(torch.uint8).numpy().data)
     return digest.hexdigest()
 
 

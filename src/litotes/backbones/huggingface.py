@@ -114,6 +114,7 @@ class TransformersStack(TextStack):
         self.model = model
         self.tower = model.text_model
         self.config = model.config.text_config
+        self.pretrained_tokenizer = tokenizer
         self.tokenizer = CountingTokenizer(
             lambda texts, length: (
                 tokenizer(

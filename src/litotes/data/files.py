@@ -1,8 +1,12 @@
-"""Writing files so that none is ever half written."""
+"""Writing files and folders so that none is ever half written."""
 
 import os
 import tempfile
+from collections.abc import Collection, Iterator
+from contextlib import contextmanager
 from pathlib import Path
+
+from litotes.errors import DataError
 
 
 def write_atomically(path: str | os.PathLike[str], content: bytes | str) -> None:
@@ -39,3 +43,30 @@ def write_atomically(path: str | os.PathLike[str], content: bytes | str) -> None
         except BaseException:
             temporary.unlink(missing_ok=True)
             raise
+
+
+@contextmanager
+def new_folder(path: str | os.PathLike[str], replaced: Collection[str] = ()) -> Iterator[Path]:
+    """A folder to fill, which takes its place, whole, when the block ends well.
+
+    Args:
+        path: its place; folders above it are made.
+        replaced: what an older folder that stands there may hold, which is then removed.
+
+    Raises:
+        DataError: something else stands there.
+    """
+    target = Path(path).resolve()
+    if target.exists():
+        others = sorted(f.name for f in target.iterdir()) if target.is_dir() else [target.name]
+        if others := [name for name in others if name not in replaced]:
+            raise DataError(f"{path} exists and holds {others[0]}: give the name of a new folder")
+    target.parent.mkdir(parents=True, exist_ok=True)
+    with tempfile.TemporaryDirectory(dir=target.parent, prefix=f".{target.name}.") as temporary:
+        # The temporary folder itself is private to its owner.
+        made = Path(temporary, "new")
+        made.mkdir()
+        yield made
+        if target.exists():
+            target.rename(Path(temporary, "old"))
+        made.rename(target)

@@ -88,8 +88,8 @@ class PhotoIndex:
             folder: the photos, in it and in the folders below.
             encoder: the model.
             location: where the index lies; by default ``<folder>/.litotes``.
-            model: how ``encoder`` is loaded again for searches; by default by its name, which
-                is not enough if it has an adapter.
+            model: how ``encoder`` is loaded again for searches; by default by its name
+                and its adapter's.
             rebuild: start from an empty index. After a kill, go on without it.
             batch_size: pictures encoded at once.
             progress: show a progress bar; by default at a terminal.
@@ -272,11 +272,11 @@ def _unit(vector: ArrayLike, dim: int) -> NDArray[np.float32]:
 
 
 def _spec_of(encoder: DualEncoder) -> ModelSpec:
-    """The best guess at how an encoder was loaded: its name tells no adapter."""
+    """The best guess at how an encoder was loaded."""
     if encoder.name.startswith(("hf-hub:", "local-dir:")):
-        return ModelSpec(encoder.name)
+        return ModelSpec(encoder.name, adapter=encoder.adapter)
     name, _, pretrained = encoder.name.partition(":")
-    return ModelSpec(name, pretrained or None)
+    return ModelSpec(name, pretrained or None, encoder.adapter)
 
 
 def _check_encoder(

@@ -93,7 +93,7 @@ def contact_sheet(
 </head>
 <body>
 {parts}
-<footer>{count:,} photos · model {_text(index.encoder.name)} · {_text(", ".join(names))}</footer>
+<footer>{count:,} photos · model {_text(index.encoder.label)} · {_text(", ".join(names))}</footer>
 </body>
 </html>
 """

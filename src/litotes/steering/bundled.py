@@ -1,24 +1,33 @@
-"""Directions that ship with the package."""
+"""Directions that ship with the package, or with an adapter."""
 
 from importlib.resources import files
+from pathlib import Path
 
+from litotes.backbones.adapters import DIRECTION, find_adapter
 from litotes.backbones.encoder import DualEncoder
 from litotes.errors import DirectionError
 from litotes.steering.direction import NegationDirection
 
 
 def bundled_direction(encoder: DualEncoder) -> NegationDirection:
-    """The direction that ships for an encoder's text side.
+    """The direction that ships for an encoder's text side, or with the adapter attached to it.
 
     Raises:
-        DirectionError: none ships for it; says how to fit one.
+        DirectionError: there is none; says how to fit one.
     """
-    folder = files("litotes.steering") / "directions"
-    for file in sorted(folder.iterdir(), key=lambda f: f.name) if folder.is_dir() else []:
-        direction = NegationDirection.load(str(file))
+    for file in _candidates(encoder):
+        direction = NegationDirection.load(file)
         if direction.text_fingerprint == encoder.text_fingerprint:
             return direction
+    adapter = "" if encoder.adapter is None else f" --adapter {encoder.adapter}"
     raise DirectionError(
-        f"no negation direction ships for {encoder.name}: fit one with `litotes direction fit "
-        f"--model {encoder.name} --pairs FILE` and pass it with --direction"
+        f"no negation direction ships for {encoder.label}: fit one with `litotes direction fit "
+        f"--model {encoder.name}{adapter} --pairs FILE` and pass it with --direction"
     )
+
+
+def _candidates(encoder: DualEncoder) -> list[Path]:
+    found = sorted((Path(str(files("litotes.steering"))) / "directions").glob("*.safetensors"))
+    if encoder.adapter is not None:
+        found.insert(0, find_adapter(encoder, encoder.adapter) / DIRECTION)
+    return [file for file in found if file.is_file()]
