@@ -10,6 +10,7 @@ from typer.testing import CliRunner, Result
 
 from litotes.cli import app
 from litotes.errors import DataError
+from litotes.evaluation.sugarcrepe import SPLITS
 
 Litotes = Callable[..., Result]
 
@@ -102,3 +103,57 @@ def test_wrong_usage_says_what_would_be_right(litotes: Litotes, folder: Path) ->
         assert result.exit_code == 2, arguments
         assert problem in " ".join(result.output.replace("│", " ").split()), result.output
     assert isinstance(litotes("compare", folder / "x", folder / "x").exception, DataError)
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ("scenes", ""),
+        ("index", ""),
+        ("search", "", "a dog"),
+        ("compare", "", "b"),
+        ("report", ""),
+        ("report", "a", "--html", ""),
+        ("convert", "a", "", "--kind", "coco"),
+        ("make-benchmark", "captions.csv", ""),
+        ("eval", "scenes", "--out", ""),
+        ("eval", "retrieval", "--data", ""),
+    ],
+)
+def test_an_empty_path_is_not_the_current_folder(litotes: Litotes, arguments: tuple[str]) -> None:
+    result = litotes(*arguments)
+    assert result.exit_code == 2
+    assert "the path is empty" in result.output
+
+
+@pytest.mark.parametrize("split", ["../dev", "a/b", "a\\b", "/tmp/dev", ""])
+def test_a_split_is_a_name(litotes: Litotes, folder: Path, tmp_path: Path, split: str) -> None:
+    result = litotes(
+        *("make-benchmark", folder / "captions.csv", folder / "images"),
+        *("--out", tmp_path / "out", "--split", split),
+    )
+    assert result.exit_code == 2
+    assert "a split is a name" in result.output
+    assert not (tmp_path / "out").exists()
+
+
+def test_missing_pictures_are_known_before_a_model_is_loaded(
+    litotes: Litotes, folder: Path, tmp_path: Path
+) -> None:
+    (tmp_path / "captions.csv").write_bytes((folder / "captions.csv").read_bytes())
+    (tmp_path / "images").mkdir()
+    names = sorted(path.name for path in (folder / "images").iterdir())
+    for name in names[2:]:
+        (tmp_path / "images" / name).symlink_to(folder / "images" / name)
+    pairs = [{"filename": name, "caption": "a", "negative_caption": "b"} for name in names]
+    for split in SPLITS:
+        content = {str(i): pair for i, pair in enumerate(pairs)}
+        (tmp_path / f"{split}.json").write_text(json.dumps(content))
+    for task in ("retrieval", "sugarcrepe", f"negbench-retrieval={folder / 'negated.csv'}"):
+        result = litotes(
+            *("eval", task, "--data", tmp_path, "--images", tmp_path / "images"),
+            *("--split", "test", "--model", tmp_path / "no-model"),
+        )
+        assert isinstance(result.exception, DataError), result.exception
+        assert "2 of 60 pictures are missing; the first is" in str(result.exception)
+        assert names[0] in str(result.exception)

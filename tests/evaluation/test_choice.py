@@ -49,7 +49,7 @@ class Constant:
     """An encoder that sees as another does and gives every text the same vector."""
 
     def __init__(self, encoder, value):
-        self.name = "constant"
+        self.label = "constant"
         self.dim = encoder.dim
         self.image_fingerprint = encoder.image_fingerprint
         self.text_fingerprint = f"constant-{value}"
@@ -445,16 +445,16 @@ HEADER = ",".join(COLUMNS)
         ("", "line 1: the column 'image_path' is missing"),
         (HEADER.replace("caption_2,", ""), "line 1: the column 'caption_2' is missing"),
         (HEADER, "holds no question"),
-        (f"{HEADER}\na.png,0,x,y,z,w\n", "line 2: the column 'correct_answer_template' is empty"),
-        (f"{HEADER}\na.png,0,x,,z,w,hybrid\n", "line 2: the column 'caption_1' is empty"),
-        (f"{HEADER}\na.png,0,x,y,z,w,hybrid,v\n", "line 2: has more fields"),
+        (f"{HEADER}\na.png,0,x,y,z,w\n", "line 2: the row must have 7 values"),
+        (f"{HEADER}\na.png,0,x,,z,w,hybrid\n", "line 2, column 'caption_1': is empty"),
+        (f"{HEADER}\na.png,0,x,y,z,w,hybrid,v\n", "line 2: the row must have 7 values"),
         (
             f'{HEADER}\na.png,0,"x\nx",y,z,w,hybrid\na.png,4,x,y,z,w,hybrid\n',
             "line 4: 'correct_answer' must be one of 0, 1, 2, 3, not '4'",
         ),
         (f"{HEADER}\na.png,one,x,y,z,w,hybrid\n", "line 2: 'correct_answer' .* not 'one'"),
         (f"{HEADER}\na.png,0,x,y,z,w,maybe\n", "line 2: 'correct_answer_template' .* not 'maybe'"),
-        (f'{HEADER}\na.png,0,"x"x,y,z,w,hybrid\n', "line 2: is no CSV"),
+        (f'{HEADER}\na.png,0,"x"x,y,z,w,hybrid\n', "the row from line 2 on is no CSV"),
         (f"{HEADER}\na.png,0,\xff,y,z,w,hybrid\n", "UTF-8"),
         (f"{HEADER}\nvideo7.mp4,0,x,y,z,w,hybrid\n", "line 2: .* video 'video7.mp4'"),
         (HEADER.replace("image", "video"), "line 1: the column 'video_path' is of videos"),
@@ -536,10 +536,10 @@ def test_a_damaged_ccneg_file_is_named(tmp_path):
 @pytest.mark.parametrize(
     ("content", "problem"),
     [
-        ('{\n"0": {,}}', r"line 2 column \d+"),
+        ('{\n"0": {,}}', r"line 2, column 7: is no JSON"),
         ("{}", "holds no captions"),
-        ("[]", "should be an object"),
-        ('{"7": {"filename": "a.jpg", "caption": "x"}}', "7.negative_caption: Field required"),
+        ("[]", "valid dictionary"),
+        ('{"7": {"filename": "a.jpg", "caption": "x"}}', "column 7: 7.negative_caption: Field req"),
         ('{"7": {"filename": "a.jpg", "caption": "", "negative_caption": "y"}}', "7.caption"),
     ],
 )
@@ -555,7 +555,7 @@ def test_a_malformed_sugarcrepe_plus_file_says_where(tmp_path):
     folder = write_sugarcrepe_plus(tmp_path / "scpp")
     content = [{"filename": "a.jpg", "caption": "x", "negative_caption": "y"}]
     (folder / "replace_rel.json").write_text(json.dumps(content))
-    with pytest.raises(DataError, match=r"replace_rel\.json .*0\.caption2: Field required"):
+    with pytest.raises(DataError, match=r"replace_rel\.json, line 1.*0\.caption2: Field required"):
         SugarCrepePlusTask.read(folder, tmp_path)
 
 
@@ -565,7 +565,7 @@ def test_a_malformed_sugarcrepe_plus_file_says_where(tmp_path):
         ("", "holds no example"),
         ('{"image_0": "a", "image_1": "b", "caption_0": "x"}', "line 1: .*caption_1"),
         ("\nno json", "line 2: .*line 1 column"),
-        ("\xff", "cannot read"),
+        ("\xff", "is no text in UTF-8"),
     ],
 )
 def test_a_malformed_winoground_file_says_where(tmp_path, content, problem):

@@ -2,6 +2,8 @@
 
 import itertools
 import json
+import math
+import re
 from types import SimpleNamespace
 
 import numpy as np
@@ -11,15 +13,16 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from typer.testing import CliRunner
 
+from litotes.cli import app
 from litotes.cli.compare import compare as command
 from litotes.errors import DataError
 from litotes.evaluation.compare import FLIPS, compare, holm, matched
-from litotes.evaluation.record import Record, write_records
+from litotes.evaluation.record import Record, read_records, write_records
 
 
 def record(outcomes, *, averages=None, **changes):
     facts = {"task": "t", "split": "dev", "data": "0" * 16, "strategy": "plain", **changes}
-    encoder = SimpleNamespace(name="tiny", image_fingerprint="i", text_fingerprint="t")
+    encoder = SimpleNamespace(label="tiny", image_fingerprint="i", text_fingerprint="t")
     values = {name: np.array(units, dtype=float) for name, units in outcomes.items()}
     return Record.make(encoder, outcomes=values, averages=averages, **facts)
 
@@ -146,12 +149,43 @@ def test_holm_keeps_the_order_and_lowers_nothing(p):
         ({"data": "1" * 16}, "data fingerprint is 0+ and 1+"),
         ({"outcomes": {"m": [0, 1]}}, "m has 3 units and 2"),
         ({"outcomes": {"n": [0, 1, 1]}}, "share no metric"),
+        ({"weights": {"m": np.array([1, 2, 1])}}, "units of m weigh differently"),
     ],
 )
 def test_records_of_different_data_are_refused(other, problem):
     one = {"outcomes": {"m": [0, 1, 1]}}
     with pytest.raises(DataError, match=problem):
         compare(record(**one), record(**(one | other)))
+
+
+def test_units_that_do_not_count_alike_are_drawn_and_flipped_with_their_weights():
+    weights = np.array([1, 1, 4, 2, 2, 7, 1, 3.0])
+    a, b = np.array([0, 1, 0.5, 1, 0, 0.3, 1, 0]), np.array([1, 1, 0.75, 0, 1, 0.9, 1, 1.0])
+    sides = [
+        record({"x": units, "y": units[:3]}, weights={"x": weights}, averages={"rSum": ["x", "y"]})
+        for units in (a, b)
+    ]
+    found = compare(*sides).differences
+    assert found["x"].change == pytest.approx(np.average(b - a, weights=weights))
+    assert found["x"].p == pytest.approx(exact_p((b - a) * weights / weights.mean()), abs=0.02)
+    assert -1 <= found["x"].low <= found["x"].high <= 1
+    assert found["rSum"].change == pytest.approx(100 * (found["x"].change + found["y"].change))
+    assert found["rSum"].change == pytest.approx(found["rSum"].b - found["rSum"].a, abs=1e-3)
+    bad = [side.model_copy(update={"weights": {"x": [0.0] * 8}}) for side in sides]
+    with pytest.raises(DataError, match="weights of x must be positive"):
+        compare(*bad)
+
+
+def test_records_by_different_judges_are_refused():
+    """What needs no judge is compared with a record that has none."""
+    none, one, other = (
+        record({"m": [0, 1]}, settings={"judge": judge} if judge else {})
+        for judge in ("", "one:1", "other:2")
+    )
+    assert compare(one, one).differences
+    assert compare(none, one).differences
+    with pytest.raises(DataError, match="different judges, one:1 and other:2"):
+        compare(one, other)
 
 
 def test_an_outcome_that_is_no_number_is_refused():
@@ -192,3 +226,42 @@ def test_the_command_prints_a_table_and_json(run):
     assert document[0]["b"]["model"] == "tiny"
     with pytest.raises(DataError, match="no record"):
         run("--strategy", "steer")
+
+
+def changed(**fields):
+    """A record as a line of a file, with fields that no program of ours writes."""
+    return json.dumps(record({"m": [0, 1]}).model_dump() | fields).encode()
+
+
+@pytest.mark.parametrize(
+    ("content", "problem"),
+    [
+        (b"", "holds no record"),
+        (b"\n\n", "holds no record"),
+        (b"\x93\x00\xff" * 50, "is no text in UTF-8"),
+        (bytes(300), "line 1: is no record: Invalid JSON"),
+        (b"[1, 2]\n", "line 1: is no record: Input should be an object"),
+        (b"[" * 100_000, "line 1: is no record: .*recursion"),
+        (b'{"task": "t"}', "line 1: is no record: split: Field required"),
+        (changed() + b"\n" + changed()[:200], "line 2: is no record: .*EOF"),
+        (changed(outcomes={"m": [0, math.nan]}), "outcomes.m.1: .*finite"),
+        (changed(metrics={"m": {"value": math.inf, "low": 0, "high": 1}}), "m.value: .*finite"),
+        (changed(metrics={}), "lack 'm'"),
+        (changed(averages={"macro": ["m"]}), "lack 'macro'"),
+        (changed(settings={"chance": "half"}), "chance must be a number"),
+        (changed(settings={"chance": {"m": [0.5]}}), "chance must be a number"),
+    ],
+)
+def test_a_file_that_holds_no_records_says_what_is_wrong(tmp_path, content, problem):
+    good, bad = tmp_path / "good.jsonl", tmp_path / "bad.jsonl"
+    write_records(good, [record({"m": [0, 1]})])
+    bad.write_bytes(content)
+    for arguments in (["compare", good, bad], ["compare", bad, good], ["report", good, bad]):
+        error = CliRunner().invoke(app, [str(argument) for argument in arguments]).exception
+        assert isinstance(error, DataError)
+        assert re.search(rf"bad\.jsonl.*{problem}", str(error)), error
+
+
+def test_lines_of_other_systems_are_read(tmp_path):
+    (tmp_path / "a.jsonl").write_bytes(b"\xef\xbb\xbf" + changed() + b"\r\n" + changed() + b"\r\n")
+    assert read_records(tmp_path / "a.jsonl") == [record({"m": [0, 1]})] * 2

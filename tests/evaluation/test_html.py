@@ -12,7 +12,7 @@ from typer.testing import CliRunner
 from litotes.cli.report import report as command
 from litotes.errors import DataError
 from litotes.evaluation.html import html_report
-from litotes.evaluation.plots import MOST_ROWS
+from litotes.evaluation.plots import FEW_ROWS, MOST_ROWS, plot_section
 from litotes.evaluation.printed import printed_figures, read_printed
 from litotes.evaluation.record import Record, write_records
 from litotes.evaluation.report import markdown_report, sections
@@ -23,7 +23,7 @@ HOSTILE = '<img src=http://x onerror="alert(1)">|&\n\''
 
 def record(outcomes, model="tiny", strategy="plain", text="t", **changes):
     facts = {"task": "exclusion", "split": "dev", "data": "0" * 16, **changes}
-    encoder = SimpleNamespace(name=model, image_fingerprint="i", text_fingerprint=text)
+    encoder = SimpleNamespace(label=model, image_fingerprint="i", text_fingerprint=text)
     values = {name: np.array(units, dtype=float) for name, units in outcomes.items()}
     return Record.make(encoder, outcomes=values, strategy=strategy, **facts)
 
@@ -147,11 +147,29 @@ def test_a_table_of_many_metrics_is_turned_and_stays_whole():
     assert [row[0].strip() for row in tables[0][1:]] == [*names, "only here"]
 
 
-def test_the_same_records_give_the_same_page_and_too_many_no_plot():
+def test_the_same_records_give_the_same_page():
     few = [exclusion(0.5, 0.5), exclusion(0.4, 0.5, strategy="subtract")]
     assert html_report(sections(few)) == html_report(sections(few))
-    many = [exclusion(0.5, 0.5, settings={"alpha": i}) for i in range(MOST_ROWS + 1)]
-    assert "<img" not in html_report(sections(many))
+
+
+def swept(count):
+    plain = exclusion(0.5, 0.5)
+    return [plain, *(exclusion(0.4, 0.5, settings={"alpha": i}) for i in range(1, count))]
+
+
+def test_of_many_records_each_has_a_line_of_the_plot():
+    (section,) = sections(swept(FEW_ROWS + 1))
+    svg = plot_section(section)
+    assert all(f"tiny, plain (alpha={i})" in svg for i in range(1, FEW_ROWS + 1))
+    sizes = [float(re.search(rf'{side}="([0-9.]+)pt"', svg)[1]) for side in ("width", "height")]
+    assert max(sizes) < 800
+    assert "<img" in html_report([section])
+
+
+def test_a_plot_that_could_not_be_read_is_not_drawn_and_the_page_says_so():
+    page = html_report(sections(swept(MOST_ROWS + 1)))
+    assert "<img" not in page
+    assert f"Not drawn: a plot of {MOST_ROWS + 1} records" in page
 
 
 def test_markdown_rows_have_as_many_cells_whatever_the_names():

@@ -8,11 +8,13 @@ import math
 import os
 import signal
 import socket
+import sqlite3
 import subprocess
 import sys
 import time
 from collections import Counter
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import closing
 from itertools import permutations
 from pathlib import Path
 
@@ -322,6 +324,55 @@ def test_a_cache_that_is_none_is_named(tmp_path, cards):
         CachedJudge(FunctionJudge(lambda image, question: "yes", "yes"), file).ask(cards[0], "q")
 
 
+def test_a_damaged_cache_is_named_or_asked_anew(tmp_path, cards):
+    """Never an answer that nobody gave, and never a failure without a name."""
+    file = tmp_path / "answers.sqlite"
+    pairs = [(card, f"q{i}") for card in cards for i in range(60)]
+
+    def ask(answer="yes"):
+        judge = FunctionJudge(lambda image, question: answer, "judge")
+        return CachedJudge(judge, file).ask_all(pairs)
+
+    assert ask() == ["yes"] * len(pairs)
+    whole = file.read_bytes()
+    for content in (whole[: len(whole) // 2], whole[:4096] + bytes(len(whole) - 4096)):
+        file.write_bytes(content)
+        with pytest.raises(DataError, match=r"answers\.sqlite.*remove it"):
+            ask()
+    file.write_bytes(whole)
+    with closing(sqlite3.connect(file)) as store, store:
+        store.execute("update answers set answer = 'maybe' where question = 'q1'")
+        store.execute("update answers set said = x'ff' where question = 'q2'")
+    answers = dict(zip(pairs, ask("no"), strict=True))
+    assert {q for (_, q), answer in answers.items() if answer == "no"} == {"q1", "q2"}
+    assert ask("unclear") == list(answers.values())
+
+
+MID_WRITE = """
+import os, sqlite3, sys
+store = sqlite3.connect(sys.argv[1])
+store.execute("pragma cache_size = 1")
+rows = [("judge", os.urandom(32), "q", "no", "x" * 3000) for _ in range(200)]
+store.execute("update answers set answer = 'no'")
+store.executemany("insert into answers values (?, ?, ?, ?, ?)", rows)
+os.kill(os.getpid(), 9)
+"""
+
+
+def test_a_cache_killed_amid_a_write_is_as_before_the_write(tmp_path, cards):
+    file = tmp_path / "answers.sqlite"
+    yes = FunctionJudge(lambda image, question: "yes", "judge")
+    assert CachedJudge(yes, file).ask(cards[0], "q") == "yes"
+    size = file.stat().st_size
+    subprocess.run([sys.executable, "-c", MID_WRITE, str(file)], check=False)
+    # What was not to stay had been written in part.
+    assert file.stat().st_size > size
+    assert Path(f"{file}-journal").stat().st_size > 0
+    no = FunctionJudge(lambda image, question: "no", "judge")
+    assert CachedJudge(no, file).ask_all([(cards[0], "q"), (cards[1], "q")]) == ["yes", "no"]
+    assert file.stat().st_size == size
+
+
 # Agreement and errors.
 
 
@@ -578,9 +629,9 @@ def test_simpleneg_as_published(shared_data):
 @pytest.mark.parametrize(
     ("content", "problem"),
     [
-        ("[[", "line 1 column 2"),
+        ("[[", "line 1, column 3: is no JSON"),
         ("[]", "holds no query"),
-        ('[["a", "b"]]', "0.2"),
+        ('[["a", "b"]]', "line 1, column 2: 0.2"),
         ('[["a", "b", " "]]', "0.2"),
         ('{"a": 1}', "list"),
     ],

@@ -15,8 +15,9 @@ from hypothesis import strategies as st
 
 from litotes.data.captions import read_captions
 from litotes.errors import DataError
-from litotes.evaluation import make, things
+from litotes.evaluation import make
 from litotes.evaluation.make import KINDS, check_images, make_benchmark, write_benchmark
+from litotes.mining import things
 
 # Things of a row stand together, two a photograph; things of two rows never meet.
 ROWS = (

@@ -1,6 +1,7 @@
 """Retrieval: ranks against a plain count, and the record."""
 
 from importlib.metadata import version
+from pathlib import Path
 
 import pytest
 import torch
@@ -70,6 +71,21 @@ def test_vectors_are_computed_once(folder, tiny_encoder, monkeypatch):
     first = vectors.image_vectors(tiny_encoder, paths)
     monkeypatch.setattr(type(tiny_encoder), "encode_images", None)
     assert torch.equal(vectors.image_vectors(tiny_encoder, paths), first)
+
+
+def test_missing_pictures_are_those_that_are_no_files(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "a" / "b.jpg").mkdir(parents=True)
+    names = ["1.jpg", "a/2.jpg", "a/3.jpg"]
+    for name in names:
+        (tmp_path / name).touch()
+    (tmp_path / "a" / "link.jpg").symlink_to("2.jpg")
+    (tmp_path / "a" / "broken.jpg").symlink_to("gone.jpg")
+    there = [*map(Path, names), Path("a/link.jpg"), Path("a/../1.jpg"), tmp_path / "1.jpg"]
+    vectors.require_pictures(there)
+    missing = [Path(n) for n in ("a/b.jpg", "a/broken.jpg", "gone/4.jpg", "5.jpg", "5.jpg")]
+    with pytest.raises(DataError, match=r"^4 of 10 pictures are missing; the first is a/b\.jpg$"):
+        vectors.require_pictures([*there, *missing])
 
 
 @pytest.mark.parametrize(

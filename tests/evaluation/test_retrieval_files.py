@@ -2,6 +2,7 @@
 
 import json
 import re
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -11,11 +12,17 @@ from hypothesis import strategies as st
 from PIL import Image
 from torch.overrides import TorchFunctionMode
 
-from litotes.data import retrieval_files
+from litotes.data import json_files, retrieval_files
 from litotes.data.retrieval_files import pictures_of_split, read_pictures, reroot
 from litotes.errors import DataError
 from litotes.evaluation import retrieval
-from litotes.evaluation.retrieval import RetrievalTask, recalls, retrieval_ranks
+from litotes.evaluation.record import DRAWS, Record
+from litotes.evaluation.retrieval import (
+    RetrievalTask,
+    caption_weights,
+    recalls,
+    retrieval_ranks,
+)
 
 
 def lay(root, files):
@@ -152,7 +159,7 @@ def conversation(image, caption):
 
 @pytest.mark.parametrize("piece", [1, 100, 1 << 22])
 def test_of_sharegpt4v_the_beginning_is_the_test_set(tmp_path, monkeypatch, piece):
-    monkeypatch.setattr(retrieval_files, "_PIECE", piece)
+    monkeypatch.setattr(json_files, "_PIECE", piece)
     monkeypatch.setattr(retrieval_files, "SHAREGPT4V_TEST", 2)
     items = [conversation(f"coco/{i}.jpg", f"The é{i}.\nIt sits.") for i in range(4)]
     text = json.dumps(items, ensure_ascii=False)
@@ -380,10 +387,42 @@ def test_recall_is_negbenchs(seed, count, chunk):
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(retrieval, "SCORES", chunk * count)
         ranks = retrieval_ranks(texts, images, owner, [""] * len(owner))
-    found = {name: values.mean() for name, values in recalls(*ranks, owner).items()}
-    total = found.pop("rSum")
+    weights = caption_weights(owner)
+    found = {
+        name: np.average(values, weights=weights.get(name))
+        for name, values in recalls(*ranks, owner).items()
+    }
     assert found == pytest.approx(negbench_recalls(texts, images, owner), abs=1e-9)
-    assert total == pytest.approx(100 * sum(found.values()))
+
+
+@settings(deadline=None, max_examples=20)
+@given(st.lists(st.integers(1, 9), min_size=2, max_size=12), st.integers(0, 10_000))
+def test_an_interval_of_recall_is_that_of_resampled_pictures(each, seed):
+    """Pictures are drawn with all their captions, so that no recall leaves 0 to 100 %."""
+    rng = np.random.default_rng(seed)
+    owner = np.repeat(np.arange(len(each)), each)
+    hits = rng.random(len(owner)) < rng.choice([0.2, 0.8, 1.0])
+    ranks = torch.tensor(np.where(hits, 0, 99)), torch.zeros(len(each), dtype=torch.long)
+    encoder = SimpleNamespace(label="e", image_fingerprint="i", text_fingerprint="t")
+    outcomes = recalls(*ranks, torch.tensor(owner))
+    record = Record.make(
+        encoder,
+        task="t",
+        split="s",
+        data="d",
+        outcomes=outcomes,
+        weights=caption_weights(torch.tensor(owner)),
+        averages={"rSum": list(outcomes)},
+    )
+    found = record.metrics["text→image R@1"]
+    assert found.value == pytest.approx(hits.mean())
+    draws = np.random.default_rng(0).integers(0, len(each), (DRAWS, len(each)))
+    drawn = [np.concatenate([hits[owner == i] for i in row]).mean() for row in draws]
+    assert (found.low, found.high) == pytest.approx(tuple(np.quantile(drawn, [0.025, 0.975])))
+    assert 0 <= found.low <= found.high <= 1 + 1e-12
+    total = record.metrics["rSum"]
+    assert total.value == pytest.approx(300 * hits.mean() + 300)
+    assert total.high <= 600 + 1e-9
 
 
 def small_vectors(count):
@@ -462,7 +501,9 @@ def test_a_task_from_a_published_file(negbench_folder, tiny_encoder):
         for row, own in zip(scores.tolist(), owner, strict=True)
     ]
     assert record.metrics["text→image R@5"].value == pytest.approx(sum(hits) / len(hits), abs=1e-6)
-    assert len(record.outcomes["rSum"]) == 12
+    rsum = 100 * sum(record.metrics[part].value for part in record.averages["rSum"])
+    assert record.metrics["rSum"].value == pytest.approx(rsum)
+    assert record.weights["text→image R@5"] == [1, 2, 3] * 4
 
 
 def test_missing_pictures_are_named_when_the_task_runs(negbench_folder, tiny_encoder):

@@ -16,8 +16,24 @@ if TYPE_CHECKING:
 
 DEFAULT_MODEL = "mini"
 
+
+def given_path(text: str | os.PathLike[str]) -> Path:
+    """Parse a path. An empty one, as an unset variable leaves it, would be the current folder."""
+    if not os.fspath(text):
+        raise typer.BadParameter("the path is empty")
+    return Path(text)
+
+
+def given_folder(text: str | os.PathLike[str]) -> Path:
+    """As :func:`given_path`, of a folder that is there."""
+    path = given_path(text)
+    if not path.is_dir():
+        raise typer.BadParameter(f"there is no folder {printable_path(path)!r}")
+    return path
+
+
 PhotoFolder = Annotated[
-    Path, typer.Argument(metavar="DIR", exists=True, file_okay=False, help="A folder of photos.")
+    Path, typer.Argument(parser=given_folder, metavar="DIR", help="A folder of photos.")
 ]
 ModelName = Annotated[
     str | None,
@@ -36,7 +52,12 @@ Pretrained = Annotated[
 ]
 Adapter = Annotated[
     Path | None,
-    typer.Option("--adapter", metavar="PATH", help="LoRA adapter to put on the model."),
+    typer.Option(
+        "--adapter",
+        parser=given_path,
+        metavar="NAME|PATH",
+        help="LoRA adapter: one that ships, or its folder.",
+    ),
 ]
 Device = Annotated[
     str | None,
@@ -44,7 +65,12 @@ Device = Annotated[
 ]
 IndexPlace = Annotated[
     Path | None,
-    typer.Option("--index", metavar="PATH", help="Where the index lies.  [default: DIR/.litotes]"),
+    typer.Option(
+        "--index",
+        parser=given_path,
+        metavar="PATH",
+        help="Where the index lies.  [default: DIR/.litotes]",
+    ),
 ]
 AsJson = Annotated[bool, typer.Option("--json", help="Print one JSON document.")]
 
@@ -85,7 +111,7 @@ def choose_model(
     if pretrained is not None:
         spec = replace(spec, pretrained=_absolute(pretrained))
     if adapter is not None:
-        spec = replace(spec, adapter=str(adapter.absolute()))
+        spec = replace(spec, adapter=_adapter(adapter))
     return spec
 
 
@@ -94,6 +120,12 @@ def load_model(spec: "ModelSpec", device: str | None) -> "DualEncoder":
     from litotes.backbones.registry import load
 
     return load(spec.name, spec.pretrained, adapter=spec.adapter, device=device)
+
+
+def _adapter(adapter: Path) -> str:
+    from litotes.backbones.adapters import bundled_adapters
+
+    return str(adapter) if str(adapter) in bundled_adapters() else _absolute(str(adapter))
 
 
 def _absolute(name: str) -> str:

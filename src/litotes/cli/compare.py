@@ -8,7 +8,7 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from litotes.cli.common import AsJson, print_json, printable
+from litotes.cli.common import AsJson, given_path, print_json, printable
 
 if TYPE_CHECKING:
     from litotes.evaluation.compare import Comparison
@@ -18,8 +18,10 @@ _STYLES = {"better": "green", "worse": "red", "unsure": "dim"}
 
 
 def compare(
-    a: Annotated[Path, typer.Argument(metavar="A", help="Records to compare with.")],
-    b: Annotated[Path, typer.Argument(metavar="B", help="Records to compare.")],
+    a: Annotated[
+        Path, typer.Argument(parser=given_path, metavar="A", help="Records to compare with.")
+    ],
+    b: Annotated[Path, typer.Argument(parser=given_path, metavar="B", help="Records to compare.")],
     strategy: Annotated[
         str | None,
         typer.Option(

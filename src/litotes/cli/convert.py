@@ -5,12 +5,14 @@ from typing import Annotated
 
 import typer
 
-from litotes.cli.common import printable_path
+from litotes.cli.common import given_path, printable_path
 
 
 def convert(
-    source: Annotated[Path, typer.Argument(help="File or folder as published.")],
-    out: Annotated[Path, typer.Argument(help="Folder to write captions.csv and images to.")],
+    source: Annotated[Path, typer.Argument(parser=given_path, help="File or folder as published.")],
+    out: Annotated[
+        Path, typer.Argument(parser=given_path, help="Folder to write captions.csv and images to.")
+    ],
     kind: Annotated[
         str,
         typer.Option(
@@ -18,7 +20,10 @@ def convert(
         ),
     ],
     images: Annotated[
-        Path | None, typer.Option(help="Folder of the pictures.  [default: beside the source]")
+        Path | None,
+        typer.Option(
+            parser=given_path, help="Folder of the pictures.  [default: beside the source]"
+        ),
     ] = None,
     split: Annotated[
         str | None, typer.Option(help="Which part, or the name of a file's only one.")

@@ -15,6 +15,7 @@ from litotes.cli.common import (
     ModelName,
     Pretrained,
     choose_model,
+    given_path,
     load_model,
     print_json,
     printable,
@@ -39,11 +40,16 @@ def evaluate(
         ),
     ],
     data: Annotated[
-        Path | None, typer.Option(help="File or folder of tasks without =PATH.", metavar="PATH")
+        Path | None,
+        typer.Option(
+            parser=given_path, help="File or folder of tasks without =PATH.", metavar="PATH"
+        ),
     ] = None,
     images: Annotated[
         Path | None,
-        typer.Option(help="Folder of the pictures.  [default: images/ beside the data]"),
+        typer.Option(
+            parser=given_path, help="Folder of the pictures.  [default: images/ beside the data]"
+        ),
     ] = None,
     split: Annotated[str, typer.Option(help="Part of the data; tune on dev or train.")] = "dev",
     count: Annotated[int, typer.Option("-n", "--count", min=100, help="How many scenes.")] = 1000,
@@ -52,13 +58,19 @@ def evaluate(
         list[str] | None, typer.Option(help="A strategy by name; may be given more than once.")
     ] = None,
     direction: Annotated[
-        Path | None, typer.Option(help="Negation direction for steer, if none ships for the model.")
+        Path | None,
+        typer.Option(
+            parser=given_path, help="Negation direction for steer, if none ships for the model."
+        ),
     ] = None,
     sweep: Annotated[
         bool, typer.Option(help="Try the settings of subtract and steer (α, layers, β).")
     ] = False,
     plot: Annotated[
-        Path | None, typer.Option(help="Plot a sweep of steer on scenes there, .svg or .png.")
+        Path | None,
+        typer.Option(
+            parser=given_path, help="Plot a sweep of steer on scenes there, .svg or .png."
+        ),
     ] = None,
     classes: Annotated[
         str | None, typer.Option(help="Class names: imagenet, cifar10 or cifar100.")
@@ -77,9 +89,14 @@ def evaluate(
     pretrained: Pretrained = None,
     adapter: Adapter = None,
     device: Device = None,
-    out: Annotated[Path | None, typer.Option(help="Write records there, as JSON lines.")] = None,
+    out: Annotated[
+        Path | None, typer.Option(parser=given_path, help="Write records there, as JSON lines.")
+    ] = None,
     into: Annotated[
-        Path | None, typer.Option(help="Put tables into this Markdown file, between its markers.")
+        Path | None,
+        typer.Option(
+            parser=given_path, help="Put tables into this Markdown file, between its markers."
+        ),
     ] = None,
     as_json: AsJson = False,
 ) -> None:

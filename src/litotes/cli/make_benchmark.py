@@ -5,27 +5,38 @@ from typing import Annotated
 
 import typer
 
-from litotes.cli.common import printable_path
+from litotes.cli.common import given_folder, given_path, printable_path
+
+
+def _split_name(text: str) -> str:
+    # It becomes part of file names.
+    if not text or "/" in text or "\\" in text:
+        raise typer.BadParameter(f"a split is a name without slashes, not {text!r}")
+    return text
 
 
 def make_benchmark(
     captions: Annotated[
         Path,
         typer.Argument(
+            parser=given_path,
             metavar="CAPTIONS.csv",
-            exists=True,
-            dir_okay=False,
             help="Columns image, split and caption; several captions an image.",
         ),
     ],
     images: Annotated[
         Path,
-        typer.Argument(metavar="IMAGES", exists=True, file_okay=False, help="The photographs."),
+        typer.Argument(parser=given_folder, metavar="IMAGES", help="The photographs."),
     ],
     out: Annotated[
-        Path, typer.Option(metavar="DIR", help="Where to write; made if it is not there.")
+        Path,
+        typer.Option(
+            parser=given_path, metavar="DIR", help="Where to write; made if it is not there."
+        ),
     ] = Path(),
-    split: Annotated[str, typer.Option(help="Which part of the captions.")] = "dev",
+    split: Annotated[
+        str, typer.Option(parser=_split_name, metavar="NAME", help="Which part of the captions.")
+    ] = "dev",
     seed: Annotated[int, typer.Option(help="Another seed, other wordings and places.")] = 0,
     min_images: Annotated[
         int, typer.Option(min=1, help="Photographs that must show a thing for it to be used.")

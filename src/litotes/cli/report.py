@@ -5,18 +5,23 @@ from typing import Annotated
 
 import typer
 
-from litotes.cli.common import printable, printable_path
+from litotes.cli.common import given_path, printable, printable_path
 
 
 def report(
     records: Annotated[
-        list[Path], typer.Argument(metavar="RECORDS...", help="Files that --out wrote.")
+        list[Path],
+        typer.Argument(parser=given_path, metavar="RECORDS...", help="Files that --out wrote."),
     ],
     html: Annotated[
-        Path | None, typer.Option(metavar="FILE", help="Write one HTML page, with plots.")
+        Path | None,
+        typer.Option(parser=given_path, metavar="FILE", help="Write one HTML page, with plots."),
     ] = None,
     md: Annotated[
-        Path | None, typer.Option(metavar="FILE", help="Write Markdown.  [default: print it]")
+        Path | None,
+        typer.Option(
+            parser=given_path, metavar="FILE", help="Write Markdown.  [default: print it]"
+        ),
     ] = None,
     base: Annotated[
         str | None,

@@ -6,11 +6,13 @@ from typing import Annotated, Literal
 
 import typer
 
-from litotes.cli.common import printable_path
+from litotes.cli.common import given_path, printable_path
 
 
 def scenes(
-    folder: Annotated[Path, typer.Argument(help="Where to write; made if it is not there.")],
+    folder: Annotated[
+        Path, typer.Argument(parser=given_path, help="Where to write; made if it is not there.")
+    ],
     count: Annotated[int, typer.Option("-n", "--count", min=1, help="How many scenes.")] = 1000,
     split: Annotated[Literal["train", "dev", "test"], typer.Option(help="Which scenes.")] = "train",
     seed: Annotated[int, typer.Option(help="Another seed, other scenes.")] = 0,

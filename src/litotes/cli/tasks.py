@@ -2,14 +2,16 @@
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property, partial
+from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Protocol
 
 import typer
 
 if TYPE_CHECKING:
     from litotes.backbones.encoder import DualEncoder
+    from litotes.evaluation.choice import Question
+    from litotes.evaluation.judged import JudgedTask
     from litotes.evaluation.judges import Judge
     from litotes.evaluation.record import Record
     from litotes.strategies import Strategy
@@ -63,23 +65,25 @@ class Asked:
         folder = self.place if self.place.is_dir() else self.place.parent
         return self.images or folder / "images"
 
-    def required_judge(self) -> "Judge":
-        """The judge, for a task that is nothing without."""
+    def required_judge(self) -> "Callable[[], Judge]":
+        """What makes the judge, for a task that is nothing without."""
         if self.judge is None:
             raise typer.BadParameter(
                 f"the task {self.name} needs a judge: --judge MODEL, and --judge-url for a server"
             )
-        return self.judge()
+        return self.judge
 
 
 Run = Callable[["DualEncoder", "Sequence[Strategy]"], "list[Record]"]
 
 
 def read_task(asked: Asked) -> Run:
-    """What measures an encoder on a task whose data was read.
+    """What measures an encoder on a task whose data was read, and whose pictures are all there.
+
+    Models are loaded later, so that what is wrong with the data is known at once.
 
     Raises:
-        DataError: the data is missing or malformed.
+        DataError: the data is missing or malformed, or pictures are missing.
     """
     read = TASKS.get(asked.name)
     if read is None:
@@ -89,25 +93,52 @@ def read_task(asked: Asked) -> Run:
     return read(asked)
 
 
+class _ChoiceTask(Protocol):
+    @property
+    def images(self) -> Path: ...
+
+    @property
+    def questions(self) -> "Sequence[Question]": ...
+
+    def run(self, encoder: "DualEncoder", strategies: "Sequence[Strategy]") -> "list[Record]": ...
+
+
+def _choice(task: _ChoiceTask) -> Run:
+    from litotes.evaluation.choice import picture_paths
+    from litotes.evaluation.vectors import require_pictures
+
+    require_pictures(picture_paths(task.images, task.questions))
+    return task.run
+
+
 def _exclusion(asked: Asked) -> Run:
     from litotes.evaluation.exclusion import ExclusionTask
+    from litotes.evaluation.vectors import require_pictures
 
-    return ExclusionTask.read(asked.place, asked.split).run
+    task = ExclusionTask.read(asked.place, asked.split)
+    require_pictures([task.images / name for name in task.photographs()])
+    return task.run
 
 
 def _retrieval(asked: Asked) -> Run:
     from litotes.evaluation.retrieval import RetrievalTask
+    from litotes.evaluation.vectors import require_pictures
 
-    return RetrievalTask.read(asked.place, asked.split).run
+    task = RetrievalTask.read(asked.place, asked.split)
+    require_pictures([picture.path for picture in task.pictures])
+    return task.run
 
 
 def _published(kind: str, file: str = "") -> Callable[[Asked], Run]:
     def read(asked: Asked) -> Run:
         from litotes.evaluation.retrieval import RetrievalTask
+        from litotes.evaluation.vectors import require_pictures
 
         source = asked.file(file.format(split=asked.split)) if file else asked.place
         images = asked.images or (asked.pictures if asked.pictures.is_dir() else None)
-        return RetrievalTask.read_published(kind, source, images, asked.split, asked.name).run
+        task = RetrievalTask.read_published(kind, source, images, asked.split, asked.name)
+        require_pictures([picture.path for picture in task.pictures])
+        return task.run
 
     return read
 
@@ -116,31 +147,31 @@ def _multiple_choice(asked: Asked) -> Run:
     from litotes.evaluation.negbench import MultipleChoiceTask
 
     file = asked.file(f"mcq_{asked.split}.csv")
-    return MultipleChoiceTask.read(file, asked.pictures).run
+    return _choice(MultipleChoiceTask.read(file, asked.pictures))
 
 
 def _ccneg(asked: Asked) -> Run:
     from litotes.evaluation.ccneg import CcNegTask
 
-    return CcNegTask.read(asked.file("ccneg_preprocessed.pt"), asked.pictures).run
+    return _choice(CcNegTask.read(asked.file("ccneg_preprocessed.pt"), asked.pictures))
 
 
 def _sugarcrepe(asked: Asked) -> Run:
     from litotes.evaluation.sugarcrepe import SugarCrepeTask
 
-    return SugarCrepeTask.read(asked.place, asked.pictures).run
+    return _choice(SugarCrepeTask.read(asked.place, asked.pictures))
 
 
 def _sugarcrepe_plus(asked: Asked) -> Run:
     from litotes.evaluation.sugarcrepe import SugarCrepePlusTask
 
-    return SugarCrepePlusTask.read(asked.place, asked.pictures).run
+    return _choice(SugarCrepePlusTask.read(asked.place, asked.pictures))
 
 
 def _winoground(asked: Asked) -> Run:
     from litotes.evaluation.winoground import WinogroundTask
 
-    return WinogroundTask.read(asked.file("examples.jsonl"), asked.pictures).run
+    return _choice(WinogroundTask.read(asked.file("examples.jsonl"), asked.pictures))
 
 
 def _classification(asked: Asked) -> Run:
@@ -159,7 +190,7 @@ def _judged(asked: Asked) -> Run:
     from litotes.evaluation.judged import JudgedTask
 
     judge = asked.required_judge()
-    return partial(JudgedTask.read(asked.place, asked.pictures).run, judge=judge)
+    return _with_judge(JudgedTask.read(asked.place, asked.pictures), judge)
 
 
 def _simpleneg(asked: Asked) -> Run:
@@ -167,14 +198,23 @@ def _simpleneg(asked: Asked) -> Run:
 
     judge = asked.required_judge()
     file = asked.file("simpleneg.json")
-    return partial(SimpleNegTask.read(file, asked.pictures).run, judge=judge)
+    return _with_judge(SimpleNegTask.read(file, asked.pictures), judge)
+
+
+def _with_judge(task: "JudgedTask", judge: "Callable[[], Judge]") -> Run:
+    task.pictures()
+    return lambda encoder, strategies: task.run(encoder, strategies, judge())
 
 
 def _ncoco(asked: Asked) -> Run:
     from litotes.evaluation.judged import NCocoTask
+    from litotes.evaluation.vectors import require_pictures
 
     task = NCocoTask.read(asked.file("ncoco.json"), asked.pictures)
-    return partial(task.run, judge=asked.judge() if asked.judge else None)
+    require_pictures([path for paths in task.candidates for path in paths])
+    return lambda encoder, strategies: task.run(
+        encoder, strategies, asked.judge() if asked.judge else None
+    )
 
 
 def _scenes(asked: Asked) -> Run:

@@ -17,29 +17,28 @@ tail that is there, so that paths of another machine and other layouts are found
 """
 
 import ast
-import csv
-import json
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path, PurePosixPath, PureWindowsPath
-from typing import Annotated, Any, NamedTuple, TypeVar
+from typing import Annotated, NamedTuple
 
-from pydantic import BaseModel, Field, StringConstraints, TypeAdapter, ValidationError
+from pydantic import BaseModel, Field, StringConstraints, TypeAdapter
 
+from litotes.data.csv_files import read_rows
 from litotes.data.images import find_images
-from litotes.data.problems import problems
+from litotes.data.json_files import (
+    place_of,
+    read_first_items,
+    read_json,
+    read_json_and_text,
+    read_text,
+)
 from litotes.errors import DataError
 
-T = TypeVar("T")
 Text = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1)]
 
 SHAREGPT4V_TEST = 1000
 VIDEO_SUFFIXES = frozenset({".mp4", ".avi", ".mov", ".mkv", ".webm", ".mpg", ".mpeg", ".m4v"})
-
-# Characters read at first of a list of which only the beginning is wanted.
-_PIECE = 1 << 22
-_SPACE = re.compile(r"[ \t\r\n]*")
-_DECODER = json.JSONDecoder()
 
 
 class CaptionedPicture(NamedTuple):
@@ -148,10 +147,8 @@ def _negbench(source: Path, images: Path) -> Iterator[_Entry]:
         raise DataError(f"{source} is of chest X-rays (CheXpert): only photographs are measured")
     if re.search("msr.?vtt", name):
         raise DataError(f"{source} is of videos (MSR-VTT): only photographs are measured")
-    for line, row in _rows(source, ("filepath", "captions")):
+    for line, row in read_rows(source, ("filepath", "captions")):
         path = row["filepath"].strip()
-        if not path:
-            raise DataError(f"{source}, line {line}, column 'filepath': is empty")
         if PurePosixPath(path).suffix.lower() in VIDEO_SUFFIXES:
             raise DataError(
                 f"{source}, line {line}, column 'filepath': {path!r} is a video: "
@@ -196,8 +193,7 @@ class _Karpathy(BaseModel):
 
 
 def _karpathy(source: Path, images: Path) -> Iterator[_Entry]:
-    _, data = _json(source, TypeAdapter(_Karpathy))
-    for image in data.images:
+    for image in read_json(source, TypeAdapter(_Karpathy)).images:
         split = "train" if image.split == "restval" else image.split
         path = str(PurePosixPath(image.filepath, image.filename))
         yield _Entry(path, [sentence.raw for sentence in image.sentences], split)
@@ -219,16 +215,16 @@ class _Coco(BaseModel):
 
 
 def _coco(source: Path, images: Path) -> Iterator[_Entry]:
-    text, data = _json(source, TypeAdapter(_Coco))
+    data, text = read_json_and_text(source, TypeAdapter(_Coco))
     captions: dict[int, list[str]] = {image.id: [] for image in data.images}
     for i, annotation in enumerate(data.annotations):
         if annotation.image_id not in captions:
-            place = _place(text, ("annotations", i, "image_id"))
+            place = place_of(text, ("annotations", i, "image_id"))
             raise DataError(f"{source}, {place}: there is no image {annotation.image_id}")
         captions[annotation.image_id].append(annotation.caption)
     for i, image in enumerate(data.images):
         if not captions[image.id]:
-            place = _place(text, ("images", i))
+            place = place_of(text, ("images", i))
             raise DataError(f"{source}, {place}: the image {image.id} has no caption")
         yield _Entry(image.file_name, captions[image.id])
 
@@ -245,13 +241,12 @@ class _Conversation(BaseModel):
 
 def _sharegpt4v(source: Path, images: Path) -> Iterator[_Entry]:
     # As Long-CLIP's evaluation reads it (arXiv 2403.15378): line breaks are spaces.
-    text, content = _first_items(source, SHAREGPT4V_TEST)
-    items = _validated(source, text, content, TypeAdapter(list[_Conversation]))
+    items, text = read_first_items(source, SHAREGPT4V_TEST, TypeAdapter(list[_Conversation]))
     for i, item in enumerate(items):
         said = next((turn.value for turn in item.conversations if turn.speaker == "gpt"), "")
         caption = said.replace("\n", " ").strip()
         if not caption:
-            place = _place(text, (i, "conversations"))
+            place = place_of(text, (i, "conversations"))
             raise DataError(f"{source}, {place}: needs a turn from 'gpt', which is the caption")
         yield _Entry(item.image, [caption], "test")
 
@@ -275,7 +270,7 @@ def _folder(source: Path, images: Path) -> Iterator[_Entry]:
             f"{images / missing[0]}, which needs {files[missing[0]]}"
         )
     for name, file in files.items():
-        captions = [line.strip() for line in _text(file).split("\n") if line.strip()]
+        captions = [line.strip() for line in read_text(file).split("\n") if line.strip()]
         if not captions:
             raise DataError(f"{file}, line 1, column 1: is empty; it must hold a caption a line")
         yield _Entry(name.as_posix(), captions)
@@ -283,7 +278,7 @@ def _folder(source: Path, images: Path) -> Iterator[_Entry]:
 
 def _flickr(source: Path, images: Path) -> Iterator[_Entry]:
     splits = _flickr8k_splits(source.parent)
-    lines = _text(source).split("\n")
+    lines = read_text(source).split("\n")
     kaggle = lines[0].strip() == "image,caption"
     for name, caption in _kaggle(source) if kaggle else _tokens(source, lines):
         # Of Flickr8k's 8,091 pictures, 91 are in no split.
@@ -297,16 +292,13 @@ def _flickr8k_splits(folder: Path) -> dict[str, str]:
         name.strip(): part
         for part, file in files.items()
         if file.is_file()
-        for name in _text(file).split("\n")
+        for name in read_text(file).split("\n")
         if name.strip()
     }
 
 
 def _kaggle(source: Path) -> Iterator[tuple[str, str]]:
-    for line, row in _rows(source, ("image", "caption")):
-        for column, value in row.items():
-            if not value.strip():
-                raise DataError(f"{source}, line {line}, column {column!r}: is empty")
+    for _, row in read_rows(source, ("image", "caption")):
         yield row["image"].strip(), row["caption"].strip()
 
 
@@ -335,153 +327,3 @@ KINDS: Mapping[str, Callable[[Path, Path], Iterator[_Entry]]] = {
     "folder": _folder,
 }
 """What reads each kind of file."""
-
-
-def _text(source: Path) -> str:
-    try:
-        return source.read_text(encoding="utf-8-sig")
-    except OSError as error:
-        raise DataError(f"cannot read {source}: {error}") from error
-    except UnicodeDecodeError as error:
-        raise DataError(f"{source} is no text in UTF-8: {error}") from error
-
-
-def _rows(source: Path, columns: Sequence[str]) -> Iterator[tuple[int, dict[str, str]]]:
-    """Line and wanted columns of each row of a CSV file."""
-    try:
-        with source.open(newline="", encoding="utf-8-sig") as lines:
-            reader = csv.DictReader(lines, strict=True)
-            if missing := [c for c in columns if c not in (reader.fieldnames or ())]:
-                raise DataError(
-                    f"{source}, line 1: the column {missing[0]!r} is missing; "
-                    f"the columns must be {', '.join(columns)}"
-                )
-            for row in reader:
-                if None in row or None in row.values():
-                    raise DataError(
-                        f"{source}, line {reader.line_num}: the row must have "
-                        f"{len(reader.fieldnames or ())} values, as line 1 has names"
-                    )
-                # Values may be of several lines; the error names the first.
-                line = reader.line_num - sum(value.count("\n") for value in row.values())
-                yield line, {column: row[column] for column in columns}
-    except OSError as error:
-        raise DataError(f"cannot read {source}: {error}") from error
-    except csv.Error as error:
-        # The last row that was read ended there.
-        line = reader.line_num + 1
-        raise DataError(f"{source}, the row from line {line} on is no CSV: {error}") from error
-    except UnicodeDecodeError as error:
-        raise DataError(f"{source} is no text in UTF-8: {error}") from error
-
-
-def _json(source: Path, form: TypeAdapter[T]) -> tuple[str, T]:
-    """A JSON file's text, and what it holds."""
-    text = _text(source)
-    try:
-        content = json.loads(text)
-    except (ValueError, RecursionError) as error:
-        raise _no_json(source, error) from error
-    return text, _validated(source, text, content, form)
-
-
-def _no_json(source: Path, error: Exception) -> DataError:
-    if isinstance(error, json.JSONDecodeError):
-        place = f"line {error.lineno}, column {error.colno}"
-        return DataError(f"{source}, {place}: is no JSON: {error.msg}")
-    return DataError(f"{source} is no JSON: {error}")
-
-
-def _validated(source: Path, text: str, content: Any, form: TypeAdapter[T]) -> T:
-    try:
-        return form.validate_python(content)
-    except ValidationError as error:
-        place = _place(text, error.errors(include_url=False)[0]["loc"])
-        raise DataError(f"{source}, {place}: {problems(error)}") from error
-
-
-def _first_items(source: Path, count: int) -> tuple[str, list[Any]]:
-    """As much of a file's text as holds the first items of its JSON list, and those.
-
-    ShareGPT4V's list is of 1.5 GB, of which one part in a thousand is wanted.
-    """
-    text, size = "", _PIECE
-    try:
-        with source.open(encoding="utf-8-sig") as stream:
-            while True:
-                piece = stream.read(size)
-                text, size = text + piece, 2 * size
-                try:
-                    return text, _items(text, count)
-                except json.JSONDecodeError as error:
-                    if not piece:
-                        raise _no_json(source, error) from error
-    except OSError as error:
-        raise DataError(f"cannot read {source}: {error}") from error
-    except UnicodeDecodeError as error:
-        raise DataError(f"{source} is no text in UTF-8: {error}") from error
-    except (ValueError, RecursionError) as error:
-        raise _no_json(source, error) from error
-
-
-def _items(text: str, count: int) -> list[Any]:
-    """The first items of a JSON list.
-
-    Raises:
-        json.JSONDecodeError: the text is no list, or it is cut short before these items end.
-    """
-    at, items = _skip(text, 0), list[Any]()
-    if text[at : at + 1] != "[":
-        raise json.JSONDecodeError("must be a list", text, at)
-    at = _skip(text, at + 1)
-    while len(items) < count and text[at : at + 1] != "]":
-        if items:
-            if text[at : at + 1] != ",":
-                raise json.JSONDecodeError("Expecting ',' delimiter", text, at)
-            at = _skip(text, at + 1)
-        item, at = _DECODER.raw_decode(text, at)
-        items.append(item)
-        at = _skip(text, at)
-    return items
-
-
-def _place(text: str, path: Sequence[int | str]) -> str:
-    """Line and column, from 1, of a value in JSON, or of what holds it if it is not there.
-
-    Args:
-        text: valid JSON, at least up to the value.
-        path: names and indices that lead to the value.
-    """
-    at = _skip(text, 0)
-    for step in path:
-        member = _member(text, at, step)
-        if member is None:
-            break
-        at = member
-    return f"line {text.count(chr(10), 0, at) + 1}, column {at - text.rfind(chr(10), 0, at)}"
-
-
-def _member(text: str, at: int, step: int | str) -> int | None:
-    """Where the value under a name or index starts, of an object or list that starts at ``at``."""
-    opening = text[at]
-    if opening not in "{[":
-        return None
-    at, index = _skip(text, at + 1), 0
-    while text[at] not in "}]":
-        name: int | str = index
-        if opening == "{":
-            name, at = _DECODER.raw_decode(text, at)
-            at = _skip(text, _skip(text, at) + 1)
-        if name == step:
-            return at
-        _, at = _DECODER.raw_decode(text, at)
-        at, index = _skip(text, at), index + 1
-        if text[at] == ",":
-            at = _skip(text, at + 1)
-    return None
-
-
-def _skip(text: str, at: int) -> int:
-    """Where white space from ``at`` on ends."""
-    match = _SPACE.match(text, at)
-    return match.end() if match else at

@@ -83,12 +83,22 @@ def runs(
         DataError: pictures are missing; names the first and says how many.
     """
     place = {name: i for i, name in enumerate(dict.fromkeys(q.image for q in questions))}
-    vectors = image_vectors(encoder, [reroot(folder, name) for name in place])
+    vectors = image_vectors(encoder, picture_paths(folder, questions))
     seen = vectors[torch.tensor([place[question.image] for question in questions])]
     return [
         *(Run(s.name, s, strategy_settings(s) | {"chance": chance}, seen) for s in strategies),
         Run(BLIND, Plain(), {"chance": chance}, vectors.mean(0).expand_as(seen)),
     ]
+
+
+def picture_paths(folder: Path, questions: Sequence[Question]) -> list[Path]:
+    """The questions' pictures, each once, in the order of the data.
+
+    Args:
+        folder: where they are; see :func:`litotes.data.retrieval_files.reroot`.
+        questions: whose pictures.
+    """
+    return [reroot(folder, name) for name in dict.fromkeys(q.image for q in questions)]
 
 
 def option_scores(encoder: DualEncoder, run: Run, questions: Sequence[Question]) -> Tensor:

@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from litotes.errors import DataError
-from litotes.evaluation.record import Metric, Record
+from litotes.evaluation.record import Metric, Record, Weights, average_factor
 
 FLIPS = 9999
 """Random sign flips of a test: the smallest p is one in ten thousand."""
@@ -72,22 +72,32 @@ def compare(a: Record, b: Record) -> Comparison:
         b: another record of the same task, split and data.
 
     Raises:
-        DataError: the two are not of the same data, or share no metric with units; says which.
+        DataError: the two are not of the same data, were judged by different judges, or share no
+            metric with units; says which.
     """
     _check_same("task", a.task, b.task)
     _check_same("split", a.split, b.split)
     _check_same("data fingerprint", a.data_fingerprint, b.data_fingerprint)
-    changes = _changes(a, b)
+    _check_judges(a, b)
+    changes, weights = _changes(a, b), _weights(a, b)
     parts = {name: [name] for name in changes} | _shared_averages(a, b, changes)
     # What chance reaches is of the data, not of a model.
     names = [name for name in a.metrics if name in parts and not name.startswith("chance")]
     if not names:
         raise DataError("the records share no metric of which both keep the units' outcomes")
-    flipped = _flipped_means(changes)
-    metrics = {name: Metric.of(*(changes[part] for part in parts[name])) for name in names}
-    p = [
-        _p(metrics[name].value, np.mean([flipped[part] for part in parts[name]], axis=0))
+    flipped = _flipped_means(changes, weights)
+    factors = {n: average_factor(n, parts[n]) if n in a.averages else 1 for n in names}
+    metrics = {
+        name: Metric.of(
+            *(changes[part] for part in parts[name]),
+            weights=[weights.get(part) for part in parts[name]],
+            factor=factors[name],
+        )
         for name in names
+    }
+    p = [
+        _p(metrics[n].value / factors[n], np.mean([flipped[part] for part in parts[n]], axis=0))
+        for n in names
     ]
     return Comparison(
         a,
@@ -172,6 +182,28 @@ def _check_same(what: str, a: str, b: str) -> None:
         raise DataError(f"the records are of different data: the {what} is {a} and {b}")
 
 
+def _check_judges(a: Record, b: Record) -> None:
+    # Beside a record without a judge, what the two share is not judged.
+    judges = [record.settings["judge"] for record in (a, b) if record.settings.get("judge")]
+    if len(judges) == 2 and judges[0] != judges[1]:
+        raise DataError(
+            f"the records are by different judges, {judges[0]} and {judges[1]}, and what changed "
+            f"could be the judge: run one of them again with the other's"
+        )
+
+
+def _weights(a: Record, b: Record) -> dict[str, Weights]:
+    """How much units count, of metrics whose units do not count alike."""
+    for name in (name for name in a.outcomes if name in b.outcomes):
+        if a.weights.get(name) != b.weights.get(name):
+            raise DataError(f"the records are of different data: units of {name} weigh differently")
+    weights = {name: np.array(values) for name, values in a.weights.items()}
+    for name, values in weights.items():
+        if len(values) != len(a.outcomes.get(name, ())) or not (values > 0).all():
+            raise DataError(f"the weights of {name} must be positive numbers, one a unit")
+    return weights
+
+
 def _changes(a: Record, b: Record) -> dict[str, Values]:
     """Of each metric that both records keep the units of, the units' differences."""
     changes = {}
@@ -196,14 +228,17 @@ def _shared_averages(a: Record, b: Record, changes: Mapping[str, Values]) -> dic
     }
 
 
-def _flipped_means(changes: Mapping[str, Values]) -> dict[str, Values]:
+def _flipped_means(
+    changes: Mapping[str, Values], weights: Mapping[str, Weights]
+) -> dict[str, Values]:
     """Of each metric, means of its differences with signs drawn by lot, ``(FLIPS,)``."""
     of_size: dict[int, list[str]] = {}
     for name, values in changes.items():
         of_size.setdefault(len(values), []).append(name)
     flipped: dict[str, Values] = {}
     for size, names in of_size.items():
-        table = np.stack([changes[name] for name in names], axis=1)
+        shares = [weights[n] / weights[n].mean() if n in weights else 1.0 for n in names]
+        table = np.stack([changes[n] * s for n, s in zip(names, shares, strict=True)], axis=1)
         rng = np.random.default_rng(0)
         # A few at a time: signs of a million units would not fit in memory ten thousand times.
         at_once = max(1, 2_000_000 // size)

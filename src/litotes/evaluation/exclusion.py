@@ -13,11 +13,11 @@ from pathlib import Path
 import numpy as np
 import torch
 from numpy.typing import NDArray
-from pydantic import BaseModel, TypeAdapter, ValidationError
+from pydantic import BaseModel, TypeAdapter
 from torch import Tensor
 
 from litotes.backbones.encoder import DualEncoder
-from litotes.data.problems import problems
+from litotes.data.json_files import read_json
 from litotes.errors import DataError
 from litotes.evaluation.record import Record
 from litotes.evaluation.task import query_vectors, strategy_settings
@@ -62,12 +62,7 @@ class ExclusionTask:
             DataError: missing or malformed; says where.
         """
         file = folder / f"exclusion_{split}.json"
-        try:
-            pairs = TypeAdapter(list[ExclusionPair]).validate_json(file.read_bytes())
-        except OSError as error:
-            raise DataError(f"cannot read {file}: {error}") from error
-        except ValidationError as error:
-            raise DataError(f"{file} is no file of exclusion pairs: {problems(error)}") from error
+        pairs = read_json(file, TypeAdapter(list[ExclusionPair]))
         if not pairs:
             raise DataError(f"{file} holds no pair")
         for pair in pairs:

@@ -4,7 +4,7 @@ import base64
 from collections.abc import Sequence
 from html import escape
 
-from litotes.evaluation.plots import MOST_ROWS, plot_section
+from litotes.evaluation.plots import FEW_ROWS, has_plot, plot_section
 from litotes.evaluation.printed import Printed
 from litotes.evaluation.report import (
     Column,
@@ -180,11 +180,14 @@ def _chance(section: Section, column: Column) -> str:
 
 
 def _plot(section: Section) -> str:
-    if len(section.rows) > MOST_ROWS:
-        return ""
+    if not has_plot(section):
+        return (
+            f"<p>Not drawn: a plot of {len(section.rows):,} records and "
+            f"{len(section.metrics):,} metrics could not be read.</p>"
+        )
     light, dark = (_data(plot_section(section, dark=dark)) for dark in (False, True))
     # A long one would stand between the reader and the next table.
-    opened = " open" if len(section.metrics) <= 16 else ""
+    opened = " open" if len(section.metrics) <= 16 and len(section.rows) <= FEW_ROWS else ""
     return f"""<details{opened}><summary>Plot</summary>
 <picture><source media="(prefers-color-scheme: dark)" srcset="{dark}">
 <img src="{light}" alt="Values and differences of the table, with their intervals"></picture>

@@ -18,12 +18,12 @@ from typing import Annotated, ClassVar, Literal, NamedTuple, Self, TypeAlias, Ty
 import numpy as np
 import torch
 from numpy.typing import NDArray
-from pydantic import BaseModel, Field, StringConstraints, TypeAdapter, ValidationError
+from pydantic import BaseModel, Field, StringConstraints, TypeAdapter
 from torch import Tensor
 
 from litotes.backbones.encoder import DualEncoder
 from litotes.data.images import find_images
-from litotes.data.problems import problems
+from litotes.data.json_files import read_json, read_text
 from litotes.data.retrieval_files import reroot
 from litotes.errors import DataError
 from litotes.evaluation.judges.base import Answer, Judge
@@ -80,14 +80,22 @@ class JudgedTask:
         Raises:
             DataError: it cannot be read, or holds no query.
         """
-        try:
-            lines = file.read_text(encoding="utf-8-sig").splitlines()
-        except (OSError, UnicodeDecodeError) as error:
-            raise DataError(f"cannot read {file}: {error}; it must be text in UTF-8") from error
+        lines = read_text(file).splitlines()
         queries = [line.strip() for line in lines if line.strip()]
         if not queries:
             raise DataError(f"{file} holds no query: each line must be one")
         return cls(questions_by_rule(queries), images)
+
+    def pictures(self) -> list[Path]:
+        """All of the folder, sorted.
+
+        Raises:
+            DataError: there are fewer than five.
+        """
+        pictures = find_images(self.images)
+        if len(pictures) < TOP:
+            raise DataError(f"{self.images} has {len(pictures)} pictures, and needs {TOP} or more")
+        return pictures
 
     def run(
         self, encoder: DualEncoder, strategies: Sequence[Strategy], judge: Judge
@@ -100,9 +108,7 @@ class JudgedTask:
             DataError: the folder has fewer than five pictures, or a score is not a finite number.
             JudgeError: the judge cannot be asked.
         """
-        pictures = find_images(self.images)
-        if len(pictures) < TOP:
-            raise DataError(f"{self.images} has {len(pictures)} pictures, and needs {TOP} or more")
+        pictures = self.pictures()
         names = [str(path.relative_to(self.images)) for path in pictures]
         tops = [top_pictures(encoder, s, self.queries, pictures) for s in strategies]
         return [
@@ -143,7 +149,7 @@ class SimpleNegTask(JudgedTask):
         Raises:
             DataError: missing or malformed; says where.
         """
-        triples = _read(file, TypeAdapter(list[tuple[_Text, _Text, _Text]]), "[query, q_n, q_r]")
+        triples = _read(file, TypeAdapter(list[tuple[_Text, _Text, _Text]]))
         return cls([JudgedQuery(query, shown, (out,)) for query, out, shown in triples], images)
 
 
@@ -194,7 +200,7 @@ class NCocoTask:
             DataError: missing or malformed, a picture is named twice for a query, or a query has
                 fewer than five; says where.
         """
-        entries = _read(file, TypeAdapter(list[_NCocoQuery]), "objects, one a query")
+        entries = _read(file, TypeAdapter(list[_NCocoQuery]))
         for number, entry in enumerate(entries, 1):
             names = [*entry.positives, *entry.distractors]
             if len(set(names)) < len(names) or len(names) < TOP:
@@ -392,13 +398,8 @@ def _fingerprint(queries: Sequence[JudgedQuery], names: Sequence[str]) -> str:
     return hashlib.sha256(text.encode(errors="surrogatepass")).hexdigest()[:16]
 
 
-def _read(file: Path, form: TypeAdapter[list[T]], what: str) -> list[T]:
-    try:
-        content = form.validate_json(file.read_bytes())
-    except OSError as error:
-        raise DataError(f"cannot read {file}: {error}") from error
-    except ValidationError as error:
-        raise DataError(f"{file} must be a JSON list of {what}: {problems(error)}") from error
+def _read(file: Path, form: TypeAdapter[list[T]]) -> list[T]:
+    content = read_json(file, form)
     if not content:
         raise DataError(f"{file} holds no query")
     return content

@@ -4,7 +4,7 @@ Negated retrieval adds to every caption of a photograph that something usual is 
 choice asks three questions a photograph, whose right options affirm what is there (positive), deny
 what is not (negative), or do both (hybrid); the three wrong ones deny the former, affirm the
 latter, or exchange the two. What is there and what is not is found by
-:func:`~litotes.evaluation.things.find_content`; what is not there is chosen among the things that
+:func:`~litotes.mining.things.find_content`; what is not there is chosen among the things that
 usually accompany what the captions name. A thing is asked about as there and as lacking equally
 often, as far as can be, so that little can be guessed without the photograph.
 
@@ -27,8 +27,8 @@ from numpy.typing import NDArray
 
 from litotes.data.files import write_atomically
 from litotes.errors import DataError
-from litotes.evaluation.things import Content, Thing, find_content
 from litotes.language.phrasing import caption as tidy
+from litotes.mining.things import Content, Thing, find_content
 
 Kind = Literal["positive", "negative", "hybrid"]
 KINDS: tuple[Kind, ...] = ("positive", "negative", "hybrid")

@@ -8,11 +8,10 @@ its place, so that shuffled files are read alike.
 Pictures only: NegBench's videos and medical files are refused.
 """
 
-import csv
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import torch
@@ -20,6 +19,7 @@ from numpy.typing import NDArray
 from torch import Tensor
 
 from litotes.backbones.encoder import DualEncoder
+from litotes.data.csv_files import read_rows
 from litotes.errors import DataError
 from litotes.evaluation.choice import (
     Question,
@@ -85,13 +85,8 @@ class MultipleChoiceTask:
             DataError: missing, malformed, or of videos or medical pictures; says the line and
                 the column.
         """
-        try:
-            with file.open(newline="", encoding="utf-8-sig") as lines:
-                questions = _questions(file, lines)
-        except OSError as error:
-            raise DataError(f"cannot read {file}: {error}") from error
-        except UnicodeDecodeError as error:
-            raise DataError(f"{file} is no CSV file in UTF-8: {error}") from error
+        rows = read_rows(file, COLUMNS, partial(_refuse_other_kinds, file))
+        questions = [_question(row, f"{file}, line {line}") for line, row in rows]
         if not questions:
             raise DataError(f"{file} holds no question")
         return cls(file, questions, images)
@@ -157,28 +152,12 @@ def _kind(query: Query) -> str:
     return "hybrid" if query.is_negated and query.affirmed else "negated"
 
 
-def _questions(file: Path, lines: Iterable[str]) -> list[TypedQuestion]:
-    reader = csv.DictReader(lines, strict=True)
-    try:
-        _check_columns(file, reader.fieldnames or ())
-        return [_question(row, f"{file}, line {reader.line_num}") for row in reader]
-    except csv.Error as error:
-        # The reader's own count: that of DictReader is of the last row that could be read.
-        line = reader.reader.line_num
-        raise DataError(f"{file}, line {line}: is no CSV: {error}") from error
-
-
-def _check_columns(file: Path, names: Sequence[str]) -> None:
+def _refuse_other_kinds(file: Path, names: Sequence[str]) -> None:
     place = f"{file}, line 1"
     for name in names:
         if any(word in name.lower() for word in _VIDEO_COLUMNS):
             raise DataError(f"{place}: the column {name!r} is of videos; only pictures are read")
     _refuse_medical(place, file.name, *names)
-    if missing := [column for column in COLUMNS if column not in names]:
-        raise DataError(
-            f"{place}: the column {missing[0]!r} is missing; "
-            f"the columns must be {', '.join(COLUMNS)}"
-        )
 
 
 def _refuse_medical(place: str, *texts: str) -> None:
@@ -190,12 +169,7 @@ def _refuse_medical(place: str, *texts: str) -> None:
             )
 
 
-def _question(row: Mapping[Any, Any], place: str) -> TypedQuestion:
-    if None in row:
-        raise DataError(f"{place}: has more fields than there are columns")
-    for column in COLUMNS:
-        if not (row[column] or "").strip():
-            raise DataError(f"{place}: the column {column!r} is empty")
+def _question(row: Mapping[str, str], place: str) -> TypedQuestion:
     image, answer, template = row["image_path"], row["correct_answer"], row[COLUMNS[-1]]
     if Path(image).suffix.lower() in _VIDEO_SUFFIXES:
         raise DataError(f"{place}: 'image_path' is the video {image!r}; only pictures are read")

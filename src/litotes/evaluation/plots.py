@@ -1,6 +1,7 @@
 """Plots of records."""
 
 import io
+import math
 from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -8,15 +9,23 @@ from typing import TYPE_CHECKING, Any
 from litotes.errors import LitotesError
 from litotes.evaluation.printed import Printed
 from litotes.evaluation.record import Record
-from litotes.evaluation.report import Row, Section, scale
+from litotes.evaluation.report import Row, Section, scale, strategy_text, verdict
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-MOST_ROWS = 10
-"""More records than these cannot be told apart in one plot."""
+FEW_ROWS = 10
+"""So many records are told apart by colour; of more each has a line of its own."""
+MOST_ROWS, MOST_METRICS = 60, 16
+"""With both more records than FEW_ROWS and more of either than these, a plot is out of size."""
 # Okabe and Ito's colours, which colour-blind readers tell apart, without black and yellow.
 _COLOURS = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9")
+_MEANINGS = {
+    "better": "#009e73",
+    "worse": "#d55e00",
+    "unsure": "#8c8c8c",
+    "not compared": "#0072b2",
+}
 _LIGHT = {"text": "#1c1c1e", "line": "#d5d5da"}
 _DARK = {"text": "#eeeef0", "line": "#48484e"}
 
@@ -57,19 +66,30 @@ def plot_steering(records: Sequence[Record], metrics: Sequence[str], file: Path)
     figure.savefig(file, metadata={"Date": None} if file.suffix == ".svg" else None)
 
 
+def has_plot(section: Section) -> bool:
+    """Whether a plot of a section would be of a size that can be read."""
+    return len(section.rows) <= FEW_ROWS or (
+        len(section.rows) <= MOST_ROWS and len(section.metrics) <= MOST_METRICS
+    )
+
+
 def plot_section(section: Section, *, dark: bool = False) -> str:
     """Values with their intervals, and beside them the differences from the base, as SVG.
 
     A sum of recalls is drawn as their mean. What papers print for a record's model is a hollow
     diamond, chance a dotted line; a difference is pale where its corrected p is 0.05 or more.
+    Of more than :data:`FEW_ROWS` records each metric has a panel and each record a line, coloured
+    by what its difference means.
 
     Args:
-        section: with :data:`MOST_ROWS` records at most.
+        section: one that :func:`has_plot`.
         dark: for a dark page; the background is transparent.
 
     Raises:
         LitotesError: matplotlib is not installed.
     """
+    if len(section.rows) > FEW_ROWS:
+        return _plot_many(section, _DARK if dark else _LIGHT)
     compared = any(row.differences for row in section.rows)
     names = list(section.metrics)
     height = 1.5 + len(names) * (0.16 + 0.13 * len(section.rows)) + 0.2 * len(section.rows)
@@ -90,6 +110,48 @@ def plot_section(section: Section, *, dark: bool = False) -> str:
         panels[1].tick_params(left=False)
     figure.legend(loc="outside upper left", frameon=False, ncols=1)
     return _svg(figure, panels, _DARK if dark else _LIGHT)
+
+
+def _plot_many(section: Section, theme: dict[str, str]) -> str:
+    names, rows = list(section.metrics), section.rows
+    columns = min(4, len(names))
+    lines = math.ceil(len(names) / columns)
+    figure = _figure(3.2 + 2.1 * columns, 0.6 + lines * (0.6 + 0.19 * len(rows)))
+    panels = list(figure.subplots(lines, columns, squeeze=False, sharey=True).flat)
+    for panel in panels[len(names) :]:
+        panel.remove()
+    for name, panel in zip(names, panels, strict=False):
+        _draw_lines(panel, section, name)
+        panel.set_title(_axis_name(name), fontsize=10, color=theme["text"])
+    labels = [f"{row.model}, {strategy_text(row.record)}" for row in rows]
+    panels[0].set_yticks(
+        range(len(rows)), [text if len(text) <= 48 else f"{text[:47]}…" for text in labels]
+    )
+    panels[0].set_ylim(len(rows) - 0.5, -0.5)
+    names_drawn: dict[str, Any] = {}
+    for panel in panels[: len(names)]:
+        handles, found = panel.get_legend_handles_labels()
+        names_drawn = dict(zip(found, handles, strict=True)) | names_drawn
+    figure.legend(
+        names_drawn.values(), names_drawn, loc="outside upper left", frameon=False, ncols=6
+    )
+    return _svg(figure, panels[: len(names)], theme)
+
+
+def _draw_lines(panel: Any, section: Section, name: str) -> None:
+    """A metric of all records, one below the other."""
+    for y, row in enumerate(section.rows):
+        metric, difference = row.record.metrics.get(name), row.differences.get(name)
+        if metric is None:
+            continue
+        meaning = verdict(name, difference) if difference else "not compared"
+        colour = _MEANINGS[meaning]
+        panel.plot([_drawn(name, metric.low), _drawn(name, metric.high)], [y, y], color=colour)
+        panel.plot(_drawn(name, metric.value), y, "o", color=colour, ms=4, label=meaning)
+    if name in section.chance:
+        panel.axvline(
+            _drawn(name, section.chance[name]), color="0.6", linestyle=":", label="chance"
+        )
 
 
 def _draw_values(panel: Any, section: Section, row: Row, number: int) -> None:

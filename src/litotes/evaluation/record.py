@@ -9,15 +9,17 @@ from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
-from pydantic import BaseModel, ConfigDict, ValidationError
+from pydantic import BaseModel, ConfigDict, ValidationError, model_validator
 
 from litotes.backbones.encoder import DualEncoder
 from litotes.data.files import write_atomically
+from litotes.data.json_files import read_text
 from litotes.data.problems import problems
 from litotes.errors import DataError
 
 Outcomes = Mapping[str, NDArray[np.floating[Any]]]
 """Of each metric, the values of its units: a picture, a question, a query."""
+Weights = NDArray[np.floating[Any]]
 
 DRAWS = 2000
 """Resamplings of a bootstrap."""
@@ -26,19 +28,29 @@ DRAWS = 2000
 class Metric(BaseModel):
     """A share or a score, with its 95 % bootstrap interval."""
 
-    model_config = ConfigDict(frozen=True)
+    model_config = ConfigDict(frozen=True, allow_inf_nan=False)
 
     value: float
     low: float
     high: float
 
     @classmethod
-    def of(cls, *groups: NDArray[np.floating[Any]], seed: int = 0) -> Self:
+    def of(
+        cls,
+        *groups: NDArray[np.floating[Any]],
+        weights: Sequence[Weights | None] = (),
+        factor: float = 1,
+        seed: int = 0,
+    ) -> Self:
         """Mean of the units' values and its percentile interval.
 
         Args:
             groups: values of one group of units ``(units,)``; or of several, of whose means the
                 mean is taken (a macro average), each resampled by itself.
+            weights: of each group how much its units count ``(units,)``, or None for all alike.
+                Values and weights are resampled together, so that a weighted mean of shares stays
+                a share.
+            factor: multiplies the mean and its interval.
             seed: of the resampling.
 
         Raises:
@@ -47,21 +59,31 @@ class Metric(BaseModel):
         for values in groups:
             if not len(values) or not np.isfinite(values).all():
                 raise ValueError("a metric needs at least one value, all of them finite")
-        means = np.mean([resampled_means(values, seed) for values in groups], axis=0)
-        low, high = np.quantile(means, [0.025, 0.975])
-        value = np.mean([values.mean() for values in groups])
+        weighted = list(zip(groups, weights or [None] * len(groups), strict=True))
+        means = np.mean([resampled_means(v, w, seed) for v, w in weighted], axis=0)
+        low, high = factor * np.quantile(means, [0.025, 0.975])
+        value = factor * np.mean([np.average(v, weights=w) for v, w in weighted])
         return cls(value=float(value), low=float(low), high=float(high))
 
 
-def resampled_means(values: NDArray[np.floating[Any]], seed: int) -> NDArray[np.float64]:
+def average_factor(name: str, parts: Sequence[str]) -> int:
+    """By what the mean of a macro average's parts is multiplied: an rSum is a sum in per cent."""
+    return 100 * len(parts) if name.endswith("rSum") else 1
+
+
+def resampled_means(
+    values: NDArray[np.floating[Any]], weights: Weights | None, seed: int
+) -> NDArray[np.float64]:
     """Means of bootstrap samples, ``(DRAWS,)``; units of like number are drawn alike."""
     rng = np.random.default_rng(seed)
     # A few at a time: a million units would not fit in memory two thousand times.
     at_once = max(1, min(DRAWS, 2_000_000 // len(values)))
     sizes = [min(at_once, DRAWS - start) for start in range(0, DRAWS, at_once)]
-    return np.concatenate(
-        [values[rng.integers(0, len(values), (size, len(values)))].mean(1) for size in sizes]
-    )
+    draws = (rng.integers(0, len(values), (size, len(values))) for size in sizes)
+    if weights is None:
+        return np.concatenate([values[drawn].mean(1) for drawn in draws])
+    total = values * weights
+    return np.concatenate([total[drawn].sum(1) / weights[drawn].sum(1) for drawn in draws])
 
 
 class Record(BaseModel):
@@ -71,11 +93,13 @@ class Record(BaseModel):
         metrics: means with their intervals.
         outcomes: of most metrics, the values of the units, in the order of the data: so that two
             records can be compared unit by unit.
-        averages: which metrics are means of which others.
+        averages: which metrics are means of which others; what ends in "rSum" is their sum, in per
+            cent.
+        weights: of metrics whose units do not count alike, how much each does.
         versions: of what computed it.
     """
 
-    model_config = ConfigDict(frozen=True)
+    model_config = ConfigDict(frozen=True, allow_inf_nan=False)
 
     task: str
     split: str
@@ -89,7 +113,19 @@ class Record(BaseModel):
     metrics: dict[str, Metric]
     outcomes: dict[str, list[float]]
     averages: dict[str, list[str]]
+    weights: dict[str, list[float]] = {}
     versions: dict[str, str]
+
+    @model_validator(mode="after")
+    def _is_whole(self) -> Self:
+        for name in (*self.outcomes, *self.averages):
+            if name not in self.metrics:
+                raise ValueError(f"the metrics lack {name!r}, of which there are outcomes")
+        chance = self.settings.get("chance", 0)
+        values = chance.values() if isinstance(chance, dict) else [chance]
+        if not all(isinstance(value, int | float) for value in values):
+            raise ValueError("settings.chance must be a number, or a number by metric")
+        return self
 
     @classmethod
     def make(
@@ -101,6 +137,7 @@ class Record(BaseModel):
         data: Path | str,
         outcomes: Outcomes,
         averages: Mapping[str, Sequence[str]] | None = None,
+        weights: Mapping[str, Weights] | None = None,
         strategy: str = "plain",
         settings: Mapping[str, Any] | None = None,
         seed: int = 0,
@@ -114,7 +151,9 @@ class Record(BaseModel):
             data: the file that was read, or a fingerprint of the data.
             outcomes: of each metric the values of its units; shares from 0 to 1, but what ends in
                 "rSum" is a sum of recalls in per cent.
-            averages: macro averages: names of the metrics whose mean each is.
+            averages: macro averages: names of the metrics whose mean each is; if its own name ends
+                in "rSum", their sum in per cent.
+            weights: of metrics whose mean is a weighted one, the weights of its units, positive.
             strategy: how queries were answered.
             settings: of the strategy and the task.
             seed: of whatever was drawn by lot.
@@ -122,12 +161,19 @@ class Record(BaseModel):
         if isinstance(data, Path):
             data = hashlib.sha256(data.read_bytes()).hexdigest()[:16]
         means = {name: list(parts) for name, parts in (averages or {}).items()}
-        metrics = {name: Metric.of(values) for name, values in outcomes.items()}
-        metrics |= {n: Metric.of(*(outcomes[p] for p in parts)) for n, parts in means.items()}
+        weights = weights or {}
+        metrics = {
+            name: Metric.of(
+                *(outcomes[part] for part in parts),
+                weights=[weights.get(part) for part in parts],
+                factor=average_factor(name, parts) if name in means else 1,
+            )
+            for name, parts in ({name: [name] for name in outcomes} | means).items()
+        }
         return cls(
             task=task,
             split=split,
-            model=encoder.name,
+            model=encoder.label,
             image_fingerprint=encoder.image_fingerprint,
             text_fingerprint=encoder.text_fingerprint,
             strategy=strategy,
@@ -137,6 +183,7 @@ class Record(BaseModel):
             metrics=metrics,
             outcomes={n: np.round(v.astype(float), 6).tolist() for n, v in outcomes.items()},
             averages=means,
+            weights={name: values.tolist() for name, values in weights.items()},
             versions={
                 "python": platform.python_version(),
                 **{name: version(name) for name in ("litotes", "torch", "transformers")},
@@ -156,10 +203,7 @@ def read_records(path: Path) -> list[Record]:
     Raises:
         DataError: missing, or a line is no record; says which.
     """
-    try:
-        lines = path.read_text(encoding="utf-8").rstrip("\n").split("\n")
-    except (OSError, UnicodeDecodeError) as error:
-        raise DataError(f"cannot read {path}: {error}") from error
+    lines = read_text(path).rstrip("\n").split("\n")
     records = []
     for number, line in enumerate(lines if lines != [""] else [], 1):
         try:

@@ -30,6 +30,8 @@ from litotes.evaluation.vectors import check_finite, image_vectors
 from litotes.strategies import Plain, Strategy
 
 KS = (1, 5, 10)
+TO_IMAGE = {k: f"text→image R@{k}" for k in KS}
+"""The metrics whose units are captions; they are grouped by image."""
 # At most so many captions, and so many scores, are held at once: the table of all would not fit for
 # large sets.
 CHUNK = 2048
@@ -112,23 +114,25 @@ class RetrievalTask:
         to_image, to_text = retrieval_ranks(
             query_vectors(encoder, strategy, texts), images, owner, texts
         )
+        outcomes = recalls(to_image, to_text, owner)
         return Record.make(
             encoder,
             task=self.name,
             split=self.split,
             data=self.data,
-            outcomes=recalls(to_image, to_text, owner),
+            outcomes=outcomes,
+            weights=caption_weights(owner),
+            averages={"rSum": list(outcomes)},
             strategy=strategy.name,
             settings=strategy_settings(strategy),
         )
 
 
 def recalls(to_image: Tensor, to_text: Tensor, owner: Tensor) -> dict[str, NDArray[np.float64]]:
-    """Recall@1/5/10 both ways and rSum, one value an image, so that intervals are over images.
+    """Recall@1/5/10 both ways, one value an image, so that intervals are over images.
 
-    From text to image an image's value is the number of its captions that found it, over the mean
-    number of captions an image: the mean of these is the share of all captions, and an image with
-    more captions than others may be above 1.
+    From text to image an image's value is the share of its captions that found it: their mean,
+    weighted by :func:`caption_weights`, is the share of all captions.
 
     Args:
         to_image: of each caption the rank of its image, from 0, ``(T,)``.
@@ -137,12 +141,19 @@ def recalls(to_image: Tensor, to_text: Tensor, owner: Tensor) -> dict[str, NDArr
     """
     hits = {}
     for k in KS:
-        found = torch.zeros(len(to_text), dtype=torch.double)
-        found.index_add_(0, owner, (to_image < k).double())
-        hits[f"text→image R@{k}"] = (found * len(to_text) / len(owner)).numpy()
-    hits |= {f"image→text R@{k}": (to_text < k).double().numpy() for k in KS}
-    hits["rSum"] = 100 * np.sum(list(hits.values()), axis=0)
-    return hits
+        found = torch.bincount(owner, (to_image < k).double(), minlength=len(to_text))
+        hits[TO_IMAGE[k]] = (found / torch.bincount(owner)).numpy()
+    return hits | {f"image→text R@{k}": (to_text < k).double().numpy() for k in KS}
+
+
+def caption_weights(owner: Tensor) -> dict[str, NDArray[np.float64]]:
+    """How much each image counts in the recalls from text to image; nothing if all count alike.
+
+    Args:
+        owner: each caption's image, ``(T,)``, int64; each image has one caption at least.
+    """
+    counts = torch.bincount(owner).double().numpy()
+    return {} if (counts == counts[0]).all() else dict.fromkeys(TO_IMAGE.values(), counts)
 
 
 def retrieval_ranks(

@@ -7,19 +7,20 @@ and P2 are closer to each other than either is to N. A tie counts as its share h
 scores that are compared; where nothing ties, these are the published rules.
 """
 
+from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated, TypeVar
+from typing import Annotated, ClassVar, TypeVar
 
 import numpy as np
 import torch
 from numpy.typing import NDArray
-from pydantic import BaseModel, StringConstraints, TypeAdapter, ValidationError
+from pydantic import BaseModel, StringConstraints, TypeAdapter
 from torch import Tensor
 
 from litotes.backbones.encoder import DualEncoder
-from litotes.data.problems import problems
+from litotes.data.json_files import read_json
 from litotes.errors import DataError
 from litotes.evaluation.choice import (
     Question,
@@ -61,18 +62,79 @@ _TRIPLETS = TypeAdapter(list[_Triplet])
 
 
 @dataclass(frozen=True)
-class SugarCrepeTask:
-    """The seven splits of SugarCrepe.
+class _Splits(ABC):
+    """Questions in splits, each of which is a file.
 
     Attributes:
-        folder: of the files, ``add_att.json`` and so on.
-        splits: the questions of each split, the true caption at place 0.
+        folder: of the files, ``replace_att.json`` and so on.
+        splits: the questions of each split; the true captions are before the false one.
         images: folder of the pictures; see :func:`litotes.data.retrieval_files.reroot`.
     """
 
     folder: Path
     splits: Mapping[str, Sequence[Question]]
     images: Path
+
+    task: ClassVar[str]
+    chance: ClassVar[float]
+
+    @property
+    def questions(self) -> list[Question]:
+        """Those of all splits."""
+        return [question for questions in self.splits.values() for question in questions]
+
+    def run(self, encoder: DualEncoder, strategies: Sequence[Strategy]) -> list[Record]:
+        """One record a strategy, and one of the blind baseline.
+
+        Raises:
+            DataError: pictures are missing, or a score is not a finite number.
+        """
+        data = fingerprint(*(self.folder / f"{split}.json" for split in self.splits))
+        return [
+            self._record(encoder, run, data)
+            for run in runs(encoder, strategies, self.images, self.questions, self.chance)
+        ]
+
+    def _record(self, encoder: DualEncoder, run: Run, data: str) -> Record:
+        outcomes: dict[str, NDArray[np.float64]] = {}
+        averages: dict[str, list[str]] = {}
+        for name, right in self.right(encoder, run).items():
+            parts = right.split([len(questions) for questions in self.splits.values()])
+            of_split = {
+                f"{split} {name}".strip(): part.numpy()
+                for split, part in zip(self.splits, parts, strict=True)
+            }
+            outcomes |= of_split
+            averages[f"{name} macro".strip()] = list(of_split)
+        return Record.make(
+            encoder,
+            task=self.task,
+            split="test",
+            data=data,
+            outcomes=outcomes,
+            averages=averages,
+            strategy=run.name,
+            settings=run.settings,
+        )
+
+    @abstractmethod
+    def right(self, encoder: DualEncoder, run: Run) -> dict[str, Tensor]:
+        """How right each question is, ``(N,)`` float64, by what it was measured.
+
+        Raises:
+            DataError: a score is not a finite number; names the caption.
+        """
+
+
+@dataclass(frozen=True)
+class SugarCrepeTask(_Splits):
+    """The seven splits of SugarCrepe: the accuracy of each, and as published their mean, "macro".
+
+    The true caption is at place 0.
+    """
+
+    task = "sugarcrepe"
+    chance = 0.5
 
     @classmethod
     def read(cls, folder: Path, images: Path) -> "SugarCrepeTask":
@@ -90,44 +152,22 @@ class SugarCrepeTask:
         }
         return cls(folder, splits, images)
 
-    def run(self, encoder: DualEncoder, strategies: Sequence[Strategy]) -> list[Record]:
-        """One record a strategy, and one of the blind baseline.
-
-        Accuracy of each split, and their mean "macro", as published.
-
-        Raises:
-            DataError: pictures are missing, or a score is not a finite number.
-        """
-        questions = _all(self.splits)
-        data = fingerprint(*(self.folder / f"{split}.json" for split in self.splits))
-        return [
-            Record.make(
-                encoder,
-                task="sugarcrepe",
-                split="test",
-                data=data,
-                outcomes=_by_split(right_shares(encoder, run, questions), self.splits),
-                averages={"macro": list(self.splits)},
-                strategy=run.name,
-                settings=run.settings,
-            )
-            for run in runs(encoder, strategies, self.images, questions, chance=0.5)
-        ]
+    def right(self, encoder: DualEncoder, run: Run) -> dict[str, Tensor]:
+        """The share of each question's true caption in having the best score, without a name."""
+        return {"": right_shares(encoder, run, self.questions)}
 
 
 @dataclass(frozen=True)
-class SugarCrepePlusTask:
+class SugarCrepePlusTask(_Splits):
     """The five splits of SugarCrepe++.
 
-    Attributes:
-        folder: of the files, ``replace_att.json`` and so on.
-        splits: the questions of each split; their options are P1, P2 and N.
-        images: folder of the pictures; see :func:`litotes.data.retrieval_files.reroot`.
+    Of each split the shares right with the picture ("image-text") and of the text encoder alone
+    ("text-only"), and the means of both over the splits. The blind baseline's text-only shares are
+    those of the plain strategy: no picture takes part in them. The options are P1, P2 and N.
     """
 
-    folder: Path
-    splits: Mapping[str, Sequence[Question]]
-    images: Path
+    task = "sugarcrepe++"
+    chance = round(1 / 3, 4)
 
     @classmethod
     def read(cls, folder: Path, images: Path) -> "SugarCrepePlusTask":
@@ -145,42 +185,9 @@ class SugarCrepePlusTask:
         }
         return cls(folder, splits, images)
 
-    def run(self, encoder: DualEncoder, strategies: Sequence[Strategy]) -> list[Record]:
-        """One record a strategy, and one of the blind baseline.
-
-        Of each split the shares right with the picture ("image-text") and of the text encoder
-        alone ("text-only"), and the means of both over the splits. The baseline's text-only
-        shares are those of the plain strategy: no picture takes part in them.
-
-        Raises:
-            DataError: pictures are missing, or a score is not a finite number.
-        """
-        questions = _all(self.splits)
-        data = fingerprint(*(self.folder / f"{split}.json" for split in self.splits))
-        return [
-            self._record(encoder, run, questions, data)
-            for run in runs(encoder, strategies, self.images, questions, chance=round(1 / 3, 4))
-        ]
-
-    def _record(
-        self, encoder: DualEncoder, run: Run, questions: Sequence[Question], data: str
-    ) -> Record:
-        outcomes: dict[str, NDArray[np.float64]] = {}
-        averages: dict[str, list[str]] = {}
-        for name, right in triplet_shares(encoder, run, questions).items():
-            parts = {f"{s} {name}": part for s, part in _by_split(right, self.splits).items()}
-            outcomes |= parts
-            averages[f"{name} macro"] = list(parts)
-        return Record.make(
-            encoder,
-            task="sugarcrepe++",
-            split="test",
-            data=data,
-            outcomes=outcomes,
-            averages=averages,
-            strategy=run.name,
-            settings=run.settings,
-        )
+    def right(self, encoder: DualEncoder, run: Run) -> dict[str, Tensor]:
+        """See :func:`triplet_shares`."""
+        return triplet_shares(encoder, run, self.questions)
 
 
 def triplet_shares(
@@ -210,24 +217,8 @@ def triplet_shares(
     }
 
 
-def _read(file: Path, adapter: TypeAdapter[T]) -> T:
-    try:
-        content = adapter.validate_json(file.read_bytes())
-    except OSError as error:
-        raise DataError(f"cannot read {file}: {error}") from error
-    except ValidationError as error:
-        raise DataError(f"{file} is no file of SugarCrepe's captions: {problems(error)}") from error
+def _read(file: Path, form: TypeAdapter[T]) -> T:
+    content = read_json(file, form)
     if not content:
         raise DataError(f"{file} holds no captions")
     return content
-
-
-def _all(splits: Mapping[str, Sequence[Question]]) -> list[Question]:
-    return [question for questions in splits.values() for question in questions]
-
-
-def _by_split(
-    values: Tensor, splits: Mapping[str, Sequence[Question]]
-) -> dict[str, NDArray[np.float64]]:
-    parts = values.split([len(questions) for questions in splits.values()])
-    return {split: part.numpy() for split, part in zip(splits, parts, strict=True)}

@@ -37,13 +37,8 @@ def image_vectors(encoder: DualEncoder, paths: Sequence[Path]) -> Tensor:
     Raises:
         DataError: a photograph is missing; says which first, and how many.
     """
-    unique = list(dict.fromkeys(paths))
-    missing = [path for path in unique if not path.is_file()]
-    if missing:
-        raise DataError(
-            f"{len(missing)} of {len(unique)} pictures are missing; the first is {missing[0]}"
-        )
-    keys = {path: _digest(_file_key(path)) for path in unique}
+    require_pictures(paths)
+    keys = {path: _digest(_file_key(path)) for path in dict.fromkeys(paths)}
     found = _vectors(
         f"images-{encoder.image_fingerprint}",
         keys,
@@ -51,6 +46,27 @@ def image_vectors(encoder: DualEncoder, paths: Sequence[Path]) -> Tensor:
         lambda part: encoder.encode_images(part),
     )
     return torch.stack([found[keys[path]] for path in paths])
+
+
+def require_pictures(paths: Sequence[Path]) -> None:
+    """Raise `DataError` if pictures are missing; says which first, and how many.
+
+    Each folder is listed once: to ask a file server for a million files one by one takes long.
+    """
+    unique = list(dict.fromkeys(paths))
+    listed: dict[str, set[str]] = {}
+    missing = []
+    for path in unique:
+        folder, name = os.path.split(path)
+        if folder not in listed:
+            listed[folder] = _file_names(folder)
+        # Some systems find a file under more names than the one they list, such as "A.JPG".
+        if name not in listed[folder] and not path.is_file():
+            missing.append(path)
+    if missing:
+        raise DataError(
+            f"{len(missing)} of {len(unique)} pictures are missing; the first is {missing[0]}"
+        )
 
 
 def text_vectors(encoder: DualEncoder, texts: Sequence[str]) -> Tensor:
@@ -68,6 +84,15 @@ def text_vectors(encoder: DualEncoder, texts: Sequence[str]) -> Tensor:
     return torch.stack([found[keys[text]] for text in texts])
 
 
+def forget(encoder: DualEncoder) -> None:
+    """Remove the vectors of those sides of an encoder that changed: it will not be met again."""
+    folder = cache_folder() / "vectors"
+    if encoder.image_changes:
+        (folder / f"images-{encoder.image_fingerprint}.sqlite").unlink(missing_ok=True)
+    if encoder.text_changes:
+        (folder / f"texts-{encoder.text_fingerprint}.sqlite").unlink(missing_ok=True)
+
+
 def check_finite(scores: Tensor, names: Sequence[str]) -> None:
     """Raise `DataError` naming the first caption with a score ``(N, M)`` that is not finite.
 
@@ -76,6 +101,14 @@ def check_finite(scores: Tensor, names: Sequence[str]) -> None:
     bad = (~torch.isfinite(scores).all(1)).nonzero().flatten()
     if len(bad):
         raise DataError(f"the scores of {names[int(bad[0])]!r} are not finite numbers")
+
+
+def _file_names(folder: str) -> set[str]:
+    try:
+        with os.scandir(folder or ".") as entries:
+            return {entry.name for entry in entries if entry.is_file()}
+    except OSError:
+        return set()
 
 
 def _file_key(path: Path) -> str:

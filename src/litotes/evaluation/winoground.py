@@ -14,6 +14,7 @@ from pydantic import BaseModel, Field, ValidationError
 from torch import Tensor
 
 from litotes.backbones.encoder import DualEncoder
+from litotes.data.json_files import read_text
 from litotes.data.problems import problems
 from litotes.errors import DataError
 from litotes.evaluation.choice import Question, fingerprint, option_scores, runs
@@ -53,18 +54,23 @@ class WinogroundTask:
         Raises:
             DataError: missing or malformed; says the line.
         """
-        try:
-            lines = file.read_text(encoding="utf-8").split("\n")
-        except (OSError, UnicodeDecodeError) as error:
-            raise DataError(f"cannot read {file}: {error}") from error
         examples = [
             _example(line, f"{file}, line {number}")
-            for number, line in enumerate(lines, 1)
+            for number, line in enumerate(read_text(file).split("\n"), 1)
             if line.strip()
         ]
         if not examples:
             raise DataError(f"{file} holds no example")
         return cls(file, examples, images)
+
+    @property
+    def questions(self) -> list[Question]:
+        """Each example's two pictures, one after the other, with its two captions."""
+        return [
+            Question(_picture(image), (example.caption_0, example.caption_1), right)
+            for example in self.examples
+            for right, image in enumerate((example.image_0, example.image_1))
+        ]
 
     def run(self, encoder: DualEncoder, strategies: Sequence[Strategy]) -> list[Record]:
         """One record a strategy, and one of the blind baseline: text, image and group score.
@@ -72,11 +78,7 @@ class WinogroundTask:
         Raises:
             DataError: pictures are missing, or a score is not a finite number.
         """
-        questions = [
-            Question(_picture(image), (example.caption_0, example.caption_1), right)
-            for example in self.examples
-            for right, image in enumerate((example.image_0, example.image_1))
-        ]
+        questions = self.questions
         data = fingerprint(self.file)
         return [
             Record.make(

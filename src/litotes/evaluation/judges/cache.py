@@ -100,7 +100,10 @@ def _find(store: sqlite3.Connection, judge: str, key: tuple[bytes, str]) -> Repl
         "select answer, said from answers where judge = ? and image = ? and question = ?",
         (judge, *key),
     ).fetchone()
-    return Reply(ANSWERS[ANSWERS.index(row[0])], row[1]) if row else None
+    # What was damaged is asked again.
+    if row is None or row[0] not in ANSWERS or not isinstance(row[1], str):
+        return None
+    return Reply(*row)
 
 
 def _keys(pairs: Sequence[tuple[Picture, str]]) -> list[tuple[bytes, str]]:
