@@ -9,7 +9,7 @@ from PIL import Image
 
 from litotes.scenes import evaluation
 from litotes.scenes.captions import caption
-from litotes.scenes.evaluation import MEASURES, ScenesTask, _table, _World
+from litotes.scenes.evaluation import MEASURES, ScenesTask, _World, truth_table
 from litotes.scenes.graph import truth
 from litotes.scenes.negation import negated_caption
 from litotes.scenes.pairs import PAIR_KINDS, hard_negative, question
@@ -48,7 +48,7 @@ def cosine(encoder, texts, graphs_or_scenes):
 def test_truth_of_all_statements_about_all_scenes(world):
     said = [negated_caption(graph, world.rng("x", n)) for n, graph in enumerate(world.graphs)]
     said += [caption(graph, world.rng("x", n)) for n, graph in enumerate(world.graphs)]
-    table = _table([c.statement for c in said], world.graphs)
+    table = truth_table([c.statement for c in said], world.graphs)
     codes = {True: 1, False: 0, None: -1}
     for (i, c), (j, graph) in product(enumerate(said), enumerate(world.graphs)):
         assert table[i, j] == codes[truth(read(c.text), graph)]

@@ -21,7 +21,7 @@ from litotes.training.muon import orthogonalised
 from litotes.training.recipe import read_recipe
 
 RECIPE = """
-model = "scenes"
+method = "scenes"
 seed = 3
 steps = 6
 batch_size = 6

@@ -18,7 +18,7 @@ from litotes.training.mini import train_mini
 from litotes.training.recipe import read_recipe
 
 RECIPE = """
-model = "mini"
+method = "mini"
 seed = 3
 views = 3
 epochs = 3

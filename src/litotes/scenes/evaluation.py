@@ -174,7 +174,7 @@ def _negated_retrieval(world: _World, encode: Encode) -> Outcomes:
     texts = [c.text for c in captions]
     scores = encode(texts) @ world.vectors.T
     check_finite(scores, texts)
-    fits = _table([c.statement for c in captions], world.graphs) == 1
+    fits = truth_table([c.statement for c in captions], world.graphs) == 1
     hits: Outcomes = {}
     for way, ordered, right in (("t→i", scores, fits), ("i→t", scores.T, fits.T)):
         # Among equal scores a wrong one ranks first.
@@ -185,7 +185,7 @@ def _negated_retrieval(world: _World, encode: Encode) -> Outcomes:
     return {"negated t→i R@1": hits["negated t→i R@1"], "negated rSum": total}
 
 
-def _table(statements: Sequence[Statement], graphs: Sequence[SceneGraph]) -> Tensor:
+def truth_table(statements: Sequence[Statement], graphs: Sequence[SceneGraph]) -> Tensor:
     """Truth of each statement about each scene ``(S, N)``, int8: 1 true, 0 false, -1 unclear."""
     holders: dict[str, list[int]] = {}
     for row, graph in enumerate(graphs):

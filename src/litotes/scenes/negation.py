@@ -31,6 +31,9 @@ from litotes.scenes.graph import (
 )
 from litotes.scenes.world import pick
 
+HYBRID_SHARE = 0.7
+"""Of a quadruplet's false captions; the others affirm nothing."""
+
 
 def negated_caption(graph: SceneGraph, rng: Random, *, hybrid: bool = True) -> Caption:
     """A true caption that denies something absent, beside something that is there if hybrid."""
@@ -57,6 +60,19 @@ def negated_positive_caption(graph: SceneGraph, rng: Random) -> Caption:
     phrases = _some(graph, rng)
     text = pick(rng, NEGATED_POSITIVE_FORMS).format(**list_words(phrases, rng))
     return Caption(sentence(text, rng), tuple(map(Exists, phrases)))
+
+
+def quadruplet(graph: SceneGraph, rng: Random) -> tuple[Caption, Caption, Caption]:
+    """HANCLIP's three captions (arXiv 2606.23843): true, true with a negation, false with one."""
+    phrases = _some(graph, rng)
+    background = graph.background if rng.random() < 0.5 else None
+    claims = tuple(map(Exists, phrases))
+    place = (Located(background),) if background else ()
+    positive = Caption(sentence(say_list(phrases, background, rng), rng), (*claims, *place))
+    form = pick(rng, NEGATED_POSITIVE_FORMS)
+    negated = Caption(sentence(form.format(**list_words(phrases, rng)), rng), claims)
+    hybrid = rng.random() < HYBRID_SHARE
+    return positive, negated, false_negated_caption(graph, rng, hybrid=hybrid)
 
 
 def negation_pair(graph: SceneGraph, rng: Random) -> tuple[Caption, Caption]:

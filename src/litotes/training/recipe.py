@@ -1,13 +1,15 @@
 """Recipes: TOML files that say everything a training run needs to be made again."""
 
 import tomllib
+from collections.abc import Sequence
 from pathlib import Path
-from typing import Annotated, Literal
+from typing import Annotated, Any, Literal, Self
 
-from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, ValidationError
+from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, ValidationError, model_validator
 
 from litotes.data.problems import problems
 from litotes.errors import DataError
+from litotes.training.lora import LoraSettings
 
 
 class MiniRecipe(BaseModel):
@@ -19,8 +21,8 @@ class MiniRecipe(BaseModel):
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
-    model: Literal["mini"]
-    seed: int = 0
+    method: Literal["mini"]
+    seed: int = Field(default=0, ge=0, lt=2**31)
     views: int = Field(ge=1, description="fixed views: whole, mirrored, then random crops")
     epochs: int = Field(ge=1, description="times each photograph is seen, with one caption each")
     batch_size: int = Field(ge=2, description="photographs, each with one caption")
@@ -42,8 +44,8 @@ class ScenesRecipe(BaseModel):
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
-    model: Literal["scenes"]
-    seed: int = 0
+    method: Literal["scenes"]
+    seed: int = Field(default=0, ge=0, lt=2**31)
     steps: int = Field(ge=1)
     batch_size: int = Field(ge=2, description="scenes a step, each with one caption")
     long_every: int = Field(ge=2, description="each so-manieth step reads long descriptions")
@@ -56,12 +58,92 @@ class ScenesRecipe(BaseModel):
     whole: float = Field(ge=0, le=1, description="last share of the steps, with all cells")
 
 
-Recipe = Annotated[MiniRecipe | ScenesRecipe, Field(discriminator="model")]
-_RECIPES: TypeAdapter[MiniRecipe | ScenesRecipe] = TypeAdapter(Recipe)
+class FitSettings(BaseModel):
+    """How an encoder is adapted, whatever the method: see :func:`litotes.training.fit`."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    seed: int = Field(default=0, ge=0, lt=2**31)
+    steps: int = Field(ge=1)
+    accumulation: int = Field(default=1, ge=1, description="batches whose gradients make a step")
+    lr: float = Field(gt=0, le=1, description="peak learning rate of AdamW")
+    weight_decay: float = Field(default=0.05, ge=0)
+    warmup_steps: int = Field(default=0, ge=0)
+    clip: float = Field(default=1.0, gt=0, description="largest norm of the gradient")
+    precision: Literal["no", "bf16", "fp16"] = Field(default="no", description="autocast")
+    preserve: float = Field(default=0, ge=0, description="weight of anchors that should stay")
+    pull: float = Field(default=0, ge=0, description="weight of anchors that exclude something")
+    checkpoint_every: int = Field(default=25, ge=1)
+    measure_every: int = Field(default=50, ge=1)
+    patience: int = Field(default=1_000_000, ge=1, description="measures without a better one")
 
 
-def read_recipe(file: Path) -> MiniRecipe | ScenesRecipe:
+class HanclipLossSettings(BaseModel):
+    """The loss of quadruplets: see :class:`litotes.losses.hanclip.HanclipLoss`."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    geometry: Literal["hyperbolic", "cosine", "euclidean"] = "hyperbolic"
+    curvature: float = Field(default=0.1, gt=0)
+    normalize: bool = True
+    temperature: float = Field(default=0.01, gt=0)
+    negatives: Literal["batch", "own"] = "batch"
+    alpha: float = Field(default=1.0, ge=0, description="weight of the angular triplet loss")
+
+
+class TruthLossSettings(BaseModel):
+    """The loss of statements: see :class:`litotes.losses.truth.TruthContrast`."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    temperature: float = Field(default=0.05, gt=0)
+    image_to_text: float = Field(default=1, ge=0, description="weight of images among statements")
+    own: float = Field(default=1, ge=0, description="weight of each image among its own ones")
+    bank: int = Field(default=0, ge=0, description="more pictures that statements are read against")
+    beta: float = Field(default=0.5, ge=0, description='how far "A without B" is drawn from B')
+    caption_beta: float = Field(default=0.2, ge=0, description='how far "CAPTION, without B" is')
+
+
+class HanclipRecipe(BaseModel):
+    """How a model learns "not" from captions: see ``recipes/hanclip-*.toml``.
+
+    ``loss`` trains on quadruplets, ``truth`` on statements of known truth.
+    """
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    method: Literal["hanclip"]
+    model: str = "mini"
+    pretrained: str | None = None
+    count: int = Field(ge=2, description="quadruplets, or pictures of which statements are made")
+    batch_size: int = Field(ge=2, description="pictures of a batch")
+    loss: HanclipLossSettings | None = None
+    truth: TruthLossSettings | None = None
+    lora: LoraSettings | None = Field(default=None, description="without it all weights train")
+    towers: Literal["text", "vision", "both"] = Field(
+        default="text", description="what trains without LoRA"
+    )
+    direction: bool = Field(default=True, description="fit a negation direction afterwards")
+    fit: FitSettings
+
+    @model_validator(mode="after")
+    def _one_loss(self) -> Self:
+        if (self.loss is None) == (self.truth is None):
+            raise ValueError("a recipe has either a [loss], of quadruplets, or a [truth] loss")
+        return self
+
+
+Recipe = Annotated[MiniRecipe | ScenesRecipe | HanclipRecipe, Field(discriminator="method")]
+_RECIPES: TypeAdapter[Recipe] = TypeAdapter(Recipe)
+
+
+def read_recipe(file: Path, changes: Sequence[str] = ()) -> Recipe:
     """Read a recipe.
+
+    Args:
+        file: TOML.
+        changes: settings to put in place of the file's, such as ``"loss.alpha=0.5"``; a value is
+            read as TOML reads it, or else is a string.
 
     Raises:
         DataError: missing, no TOML, or with a wrong or unknown setting; says which.
@@ -72,7 +154,28 @@ def read_recipe(file: Path) -> MiniRecipe | ScenesRecipe:
         raise DataError(f"cannot read the recipe {file}: {error}") from error
     except (tomllib.TOMLDecodeError, UnicodeDecodeError, RecursionError) as error:
         raise DataError(f"{file} is no TOML: {error}") from error
+    for change in changes:
+        _change(content, change)
     try:
         return _RECIPES.validate_python(content)
     except ValidationError as error:
         raise DataError(f"{file}: {problems(error)}") from error
+
+
+def _change(content: dict[str, Any], change: str) -> None:
+    """Set ``a.b=value``, or take ``a.b=none`` out."""
+    name, equals, value = change.partition("=")
+    *tables, last = name.strip().split(".")
+    if not equals or not last:
+        raise DataError(f"{change!r} is no setting: write it as fit.lr=1e-4")
+    for table in tables:
+        content = content.setdefault(table, {})
+        if not isinstance(content, dict):
+            raise DataError(f"{change!r}: {table} is no table of the recipe")
+    if value == "none":
+        content.pop(last, None)
+        return
+    try:
+        content[last] = tomllib.loads(f"value = {value}")["value"]
+    except tomllib.TOMLDecodeError:
+        content[last] = value

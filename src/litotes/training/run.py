@@ -40,7 +40,7 @@ def bind_run(run: Path, facts: Mapping[str, Any]) -> None:
     content, file = json.dumps(facts, indent=2), run / "run.json"
     if not file.exists():
         write_atomically(file, content)
-    elif file.read_text() != content:
+    elif file.read_bytes() != content.encode():
         raise DataError(
             f"{run} holds a run of another recipe or other captions ({file} says which): "
             f"choose another folder with --run"

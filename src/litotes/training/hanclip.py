@@ -1,0 +1,190 @@
+"""HANCLIP (arXiv 2606.23843): what a batch of quadruplets, or of statements, is judged by."""
+
+import warnings
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from random import Random
+from typing import Literal, NamedTuple, Protocol
+
+import torch
+from safetensors.torch import save
+from torch import Tensor
+
+from litotes.backbones.adapters import DIRECTION, save_adapter
+from litotes.backbones.encoder import DualEncoder
+from litotes.backbones.export import export
+from litotes.data.files import write_atomically
+from litotes.errors import DirectionError, LitotesWarning, ModelError
+from litotes.losses.hanclip import HanclipLoss, LossParts, NegationContrast
+from litotes.losses.truth import TruthContrast
+from litotes.steering import NegationDirection
+from litotes.training.fit import Anchor, Batch, Examples, fit
+from litotes.training.lora import add_lora
+from litotes.training.recipe import HanclipLossSettings, HanclipRecipe, TruthLossSettings
+from litotes.training.run import bind_run
+
+PAIRS = 4000
+"""So many a negation direction is fitted on, as in arXiv 2603.20554."""
+
+
+class Captions(NamedTuple):
+    """The captions of one quadruplet: P, P′ and N of arXiv 2606.23843."""
+
+    positive: str
+    negated_positive: str
+    negative: str
+
+
+def loss_of(settings: HanclipLossSettings) -> HanclipLoss:
+    """The loss that a recipe asks for."""
+    contrast = NegationContrast(**settings.model_dump(exclude={"alpha"}))
+    return HanclipLoss(settings.alpha, contrast)
+
+
+def quadruplet_batch(
+    pictures: Sequence[int], captions: Sequence[Captions], loss: HanclipLoss
+) -> Batch:
+    """A batch of quadruplets: every picture with its three captions."""
+    positives, negated, negatives = zip(*captions, strict=True)
+
+    def judged(images: Tensor, texts: Tensor) -> LossParts:
+        return loss(images, *texts.split(len(captions)))
+
+    anchors = [Anchor(text) for text in positives]
+    return Batch(pictures, [*positives, *negated, *negatives], judged, anchors)
+
+
+def statement_batch(
+    pictures: Sequence[int],
+    statements: Sequence[Sequence[str]],
+    truth: Tensor,
+    settings: TruthLossSettings,
+    anchors: Sequence[Anchor],
+) -> Batch:
+    """A batch of statements.
+
+    Args:
+        pictures: numbers of ``B`` pictures; there are statements about the first of them.
+        statements: those about each picture, ``S`` in all.
+        truth: of each statement about each picture ``(S, B)``: 1, 0, or -1 if not known.
+        settings: of the loss.
+        anchors: texts, of the statements and others, of which it is known where they should be.
+    """
+    loss = TruthContrast(settings.temperature)
+    counts = torch.tensor([len(texts) for texts in statements])
+    owner = torch.arange(len(statements)).repeat_interleave(counts)
+    own = torch.where(owner[:, None] == torch.arange(len(statements)), truth[:, : len(counts)], -1)
+
+    def judged(images: Tensor, texts: Tensor) -> LossParts:
+        table = truth.to(images.device)
+        by_text, _ = loss(images, texts, table)
+        about = images[: len(statements)]
+        _, by_image = loss(about, texts, table[:, : len(statements)])
+        _, by_own = loss(about, texts, own.to(images.device))
+        total = by_text + settings.image_to_text * by_image + settings.own * by_own
+        parts = {"text to image": by_text, "image to text": by_image, "own statements": by_own}
+        return LossParts(total, parts)
+
+    return Batch(pictures, [text for texts in statements for text in texts], judged, anchors)
+
+
+def shuffled_batches(count: int, batch_size: int, seed: int) -> Callable[[int], list[int]]:
+    """Which examples each step takes: every one once, in random order, then anew."""
+    each = count // batch_size
+
+    def rows(step: int) -> list[int]:
+        epoch, place = divmod(step, each)
+        order = list(range(count))
+        Random(f"{seed} {epoch}").shuffle(order)
+        return order[place * batch_size : (place + 1) * batch_size]
+
+    return rows
+
+
+class HanclipExamples(Examples, Protocol):
+    """Examples that can also say what negation looks like.
+
+    Attributes:
+        fingerprint: names the data.
+    """
+
+    fingerprint: str
+
+    def negation_pairs(self, count: int) -> list[tuple[str, str]]:
+        """Captions and negated ones, to fit a negation direction on."""
+        ...
+
+
+def train_hanclip(
+    encoder: DualEncoder,
+    examples: HanclipExamples,
+    recipe: HanclipRecipe,
+    run: Path,
+    *,
+    measure: Callable[[DualEncoder], float] | None = None,
+    progress: bool | None = None,
+) -> float | None:
+    """Train what a recipe says, in place.
+
+    Writes ``adapter/`` into the folder of the run: LoRA weights in PEFT's format, with a
+    negation direction fitted on the adapted encoder. Without LoRA the whole model is written, as
+    ``model.safetensors`` or a folder: see :func:`litotes.backbones.export.export`.
+
+    Returns:
+        The best measure, if there is one.
+
+    Raises:
+        DataError: the run is of another recipe, model or data, or damaged.
+        ModelError: the model has no layers that the recipe adapts.
+    """
+    facts = {
+        "recipe": recipe.model_dump(),
+        "model": [encoder.image_fingerprint, encoder.text_fingerprint],
+        "examples": examples.fingerprint,
+    }
+    bind_run(run, facts)
+    if recipe.lora:
+        add_lora(encoder, recipe.lora, seed=recipe.fit.seed)
+    else:
+        thaw(encoder, recipe.towers)
+    best = fit(encoder, examples, recipe.fit, run, measure=measure, progress=progress)
+    if recipe.lora:
+        note = {"recipe": recipe.model_dump(), "examples": examples.fingerprint}
+        save_adapter(encoder, run / "adapter", dtype=torch.float16, note=note)
+        if recipe.direction and encoder.text.depth:
+            _fit_direction(encoder, examples, run / "adapter" / DIRECTION)
+    else:
+        _write_weights(encoder, run)
+    return best
+
+
+def _fit_direction(encoder: DualEncoder, examples: HanclipExamples, file: Path) -> None:
+    try:
+        NegationDirection.fit(encoder, examples.negation_pairs(PAIRS)).save(file)
+    except DirectionError as error:
+        # The adapter is worth keeping all the same.
+        warnings.warn(
+            f"the adapter has no negation direction for steer: {error}",
+            LitotesWarning,
+            stacklevel=3,
+        )
+
+
+def _write_weights(encoder: DualEncoder, run: Path) -> None:
+    try:
+        export(encoder, run / "model")
+    except ModelError:
+        # The bundled models have no format that others read.
+        weights = {n: w.contiguous() for n, w in encoder.model.state_dict().items()}
+        write_atomically(run / "model.safetensors", save(weights))
+
+
+def thaw(encoder: DualEncoder, towers: Literal["text", "vision", "both"]) -> None:
+    """Let all weights of a tower be trained."""
+    prefixes = {
+        "text": encoder.text.prefixes,
+        "vision": encoder.image.prefixes,
+        "both": encoder.text.prefixes + encoder.image.prefixes,
+    }[towers]
+    for name, parameter in encoder.model.named_parameters():
+        parameter.requires_grad_(name.startswith(prefixes))
