@@ -85,16 +85,29 @@ class TextStack(ABC):
                     hidden = hidden.index_put((rows, summary), changed.to(hidden.dtype))
         return self.pool(hidden, ids, summary)
 
-    def batches(self, ids: Tensor, batch_size: int) -> Iterator[tuple[Tensor, Tensor]]:
-        """Split ``(N, L)`` into ``(rows, ids)`` batches of like length, each cut to its longest."""
+    def batches(
+        self, ids: Tensor, batch_size: int, max_tokens: int | None = None
+    ) -> Iterator[tuple[Tensor, Tensor]]:
+        """Split ``(N, L)`` into ``(rows, ids)`` batches of like length, each cut to its longest.
+
+        Args:
+            ids: token ids.
+            batch_size: captions of a batch at most.
+            max_tokens: of a batch at most, padding counted, but for a single caption.
+        """
         if not self.trims:
             for rows in torch.split(torch.arange(len(ids)), batch_size):
                 yield rows, ids[rows]
             return
         lengths = self.lengths(ids)
         order = lengths.argsort(descending=True, stable=True)
-        for rows in torch.split(order, batch_size):
-            yield rows, ids[rows, : int(lengths[rows[0]])]
+        start = 0
+        while start < len(order):
+            longest = int(lengths[order[start]])
+            fits = batch_size if max_tokens is None else max(1, max_tokens // longest)
+            rows = order[start : start + min(batch_size, fits)]
+            yield rows, ids[rows, :longest]
+            start += len(rows)
 
 
 class CountingTokenizer:

@@ -31,8 +31,9 @@ from litotes.training.run import Parts, load_checkpoint, save_checkpoint, warm_c
 
 T = TypeVar("T")
 
-GROUP = 64
-"""Captions of like length that are encoded together."""
+GROUP, TOKENS = 64, 1024
+"""Captions of like length that are encoded together, and their tokens: a few long ones among
+many short ones would cost as if all were long."""
 
 
 class Anchor(NamedTuple):
@@ -277,7 +278,7 @@ class _Towers(nn.Module):
 def _encoded(encoder: DualEncoder, ids: Tensor) -> Tensor:
     """Vectors ``(S, d)``, not normalised, encoded by length."""
     rows, parts = [], []
-    for some, batch in encoder.text.batches(ids, GROUP):
+    for some, batch in encoder.text.batches(ids, GROUP, TOKENS):
         rows.append(some)
         parts.append(encoder.text.run(batch.to(encoder.device)))
     return torch.cat(parts)[torch.cat(rows).argsort().to(encoder.device)]
