@@ -13,8 +13,10 @@ from litotes.cli import (
     convert,
     direction,
     evaluate,
+    export,
     index,
     make_benchmark,
+    quadruplets,
     report,
     scenes,
     search,
@@ -40,7 +42,9 @@ app.command("eval")(evaluate.evaluate)
 app.command()(compare.compare)
 app.command()(report.report)
 app.command()(convert.convert)
+app.command()(export.export)
 app.command("make-benchmark")(make_benchmark.make_benchmark)
+app.command()(quadruplets.quadruplets)
 app.add_typer(direction.app, name="direction")
 
 

@@ -56,6 +56,8 @@ LIFT_PRIOR = 3.0
 #: one in this share of their uses; parts of something else have an owner ("its mouth").
 MAX_COMPOUND = 0.5
 MAX_OWNED = 0.5
+#: A noun that is in no list of mass nouns is one from so many uses without an article on.
+MIN_BARE = 20
 #: From this share of plural uses on, a thing is spoken of in the plural ("jeans", "flowers").
 MIN_PLURAL = 0.75
 
@@ -511,6 +513,8 @@ def _wording(name: str, uses: Sequence[Noun]) -> Thing:
         return Thing(name, form, form, plural=True)
     articles = sum(noun.article for noun in uses)
     bare = sum(noun.bare for noun in uses)
-    if bare > articles or (name in MASS_NOUNS and bare == articles):
+    # "In suit and tie" makes no mass of a suit.
+    mass = bare >= articles if name in MASS_NOUNS else bare > articles and bare >= MIN_BARE
+    if mass:
         return Thing(name, name, name, plural=False)
     return Thing(name, name, f"{indefinite_article(name)} {name}", plural=False)

@@ -1,0 +1,107 @@
+"""Writing a long file of lines in steps, so that a run that was killed goes on where it was."""
+
+import json
+import os
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import suppress
+from itertools import islice
+from pathlib import Path
+from typing import Any, BinaryIO, NamedTuple
+
+from litotes.data.files import write_atomically
+from litotes.errors import DataError
+
+#: Lines after which a run's work is safe on disk.
+_SAFE_AFTER = 500
+
+
+class Made(NamedTuple):
+    """One line, and the number of what it was made from; some numbers may make none."""
+
+    number: int
+    line: str
+
+
+class Written(NamedTuple):
+    """What was done.
+
+    Attributes:
+        lines: in the file.
+        left_out: numbers before the last line's that made none.
+    """
+
+    lines: int
+    left_out: int
+
+
+def write_resumably(
+    out: Path,
+    settings: Mapping[str, Any],
+    make: Callable[[int], Iterator[Made]],
+    count: int,
+    on_lines: Callable[[int], None] = lambda lines: None,
+) -> Written:
+    """Write lines to a file that appears when all are there.
+
+    Until then they are in ``OUT.part``, and a later call with the same settings goes on with it.
+
+    Args:
+        out: the file.
+        settings: what the lines depend on.
+        make: gives the lines from a number on, in order.
+        count: so many lines at most.
+        on_lines: told how many there are, at first and after each.
+
+    Raises:
+        DataError: the file exists, no line is made, or the part is damaged or of other settings.
+        OSError: no space, no permission.
+    """
+    if out.exists():
+        raise DataError(f"{out} exists: remove it, or choose another file")
+    part = out.with_name(f"{out.name}.part")
+    with suppress(FileExistsError), part.open("xb") as new:
+        new.write(json.dumps(settings, sort_keys=True).encode() + b"\n")
+    kept = _whole_lines(part, settings)
+    start = kept[-1].number + 1 if kept else 0
+    lines, last = len(kept), start - 1
+    on_lines(lines)
+    with part.open("ab") as file:
+        for made in islice(make(start), count - lines):
+            file.write(f"{made.number}\t{made.line}\n".encode())
+            lines, last = lines + 1, made.number
+            on_lines(lines)
+            if lines % _SAFE_AFTER == 0:
+                _save(file)
+        _save(file)
+    if not lines:
+        part.unlink()
+        raise DataError(f"{out}: nothing could be made of the captions")
+    write_atomically(out, "".join(f"{m.line}\n" for m in _whole_lines(part, settings)))
+    part.unlink()
+    return Written(lines, last + 1 - lines)
+
+
+def _save(file: BinaryIO) -> None:
+    file.flush()
+    os.fsync(file.fileno())
+
+
+def _whole_lines(part: Path, settings: Mapping[str, Any]) -> list[Made]:
+    """The lines of a part; what a killed run left of a last one is cut off."""
+    content = part.read_bytes()
+    whole = content[: content.rfind(b"\n") + 1]
+    if len(whole) < len(content):
+        os.truncate(part, len(whole))
+    try:
+        header, *lines = whole.decode().split("\n")[:-1]
+        begun = json.loads(header)
+        numbered = [line.split("\t", 1) for line in lines]
+        kept = [Made(int(number), line) for number, line in numbered]
+    except ValueError as error:
+        raise DataError(f"{part} is damaged: remove it to start anew") from error
+    if begun != json.loads(json.dumps(settings)):
+        raise DataError(
+            f"{part} was begun with other settings or captions ({header}): remove it to start "
+            f"anew, or choose another file"
+        )
+    return kept
