@@ -137,6 +137,8 @@ def train_hanclip(
         DataError: the run is of another recipe, model or data, or damaged.
         ModelError: the model has no layers that the recipe adapts.
     """
+    from accelerate import PartialState
+
     facts = {
         "recipe": recipe.model_dump(),
         "model": [encoder.image_fingerprint, encoder.text_fingerprint],
@@ -148,6 +150,9 @@ def train_hanclip(
     else:
         thaw(encoder, recipe.towers)
     best = fit(encoder, examples, recipe.fit, run, measure=measure, progress=progress)
+    if not PartialState().is_main_process:
+        # All processes hold the same weights.
+        return best
     if recipe.lora:
         note = {"recipe": recipe.model_dump(), "examples": examples.fingerprint}
         save_adapter(encoder, run / "adapter", dtype=torch.float16, note=note)
