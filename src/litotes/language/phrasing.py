@@ -58,6 +58,8 @@ _TIDYINGS: tuple[tuple[re.Pattern[str], str], ...] = tuple(
         (rf"(?:[\s,;:–—-]|\b{_CONNECTOR})*\s*{CUT}[\s,;:.!?]*$", ""),
         (rf"(?:[\s,;:]|\b{_CONNECTOR})*\s*{CUT}\s*(?=[,.;:!?])", ""),
         (rf"{CUT}\s*(?:but|yet|and)\s+(?=\w+ing\b)", CUT),
+        # Of "although there is a dog, there is no cat" the first clause stays, as a clause.
+        (r"^\s*(?:(?:even )?(?:al)?though|while(?= there (?:is|are)\b))\s+", ""),
         (r"\s+", " "),
         (r"\s+(?=[,.;:!?])", ""),
         (r"[,;:.!?]+(?=[,;:.])|^[\s,;:.]+|[\s,;:.!?]+$", ""),
