@@ -14,8 +14,10 @@ import litotes
 import litotes.scenes
 from litotes import strategies
 from litotes.evaluation.judged import JudgedTask
-from litotes.evaluation.judges import FunctionJudge, flipped, questions_by_rule
+from litotes.evaluation.judges import FunctionJudge, JudgedQuery, flipped
 from litotes.scenes import OracleJudge, sample, write_scenes
+from litotes.scenes.grammar import noun_phrase
+from litotes.scenes.graph import Phrase
 from litotes.scenes.negation import exclude_kind
 
 RATES = (0.0, 0.02, 0.05, 0.1, 0.2)
@@ -30,22 +32,28 @@ def main() -> None:
     arguments = parser.parse_args()
     scenes = sample(arguments.scenes, split="dev")
     graphs = [scene.graph for scene in scenes]
-    queries = [exclude_kind(a, b, Random(i)).text for i, (a, b) in enumerate(_pairs(graphs))]
+    queries = [_asked(a, b, Random(i)) for i, (a, b) in enumerate(_pairs(graphs))]
     oracle = FunctionJudge(OracleJudge(graphs).ask, "oracle")
     encoder = litotes.load("scenes")
     ways = [strategies.get("plain"), strategies.get("default")]
     with tempfile.TemporaryDirectory() as folder:
         for _ in write_scenes(scenes, Path(folder)):
             pass
-        task = JudgedTask(
-            questions_by_rule(queries[: arguments.queries]), Path(folder) / "images", "scenes"
-        )
+        task = JudgedTask(queries[: arguments.queries], Path(folder) / "images", "scenes")
         print("| answers flipped | " + " | ".join(way.name for way in ways) + " |")
         print("| ---: |" + " ---: |" * len(ways))
         for rate in RATES:
             records = task.run(encoder, ways, flipped(oracle, rate, rate))
             found = (f"{100 * record.metrics[METRIC].value:.1f}" for record in records)
             print(f"| {rate:.0%} | {' | '.join(found)} |")
+
+
+def _asked(shown: str, excluded: str, rng: Random) -> JudgedQuery:
+    """A query, and questions that the oracle reads: not those that parsing the query gives."""
+    shows, excludes = (
+        f"Is there {noun_phrase(Phrase(k), rng)} in the picture?" for k in (shown, excluded)
+    )
+    return JudgedQuery(exclude_kind(shown, excluded, rng).text, shows, (excludes,))
 
 
 def _pairs(graphs: list[litotes.scenes.SceneGraph]) -> list[tuple[str, str]]:
