@@ -41,6 +41,17 @@ def test_a_link_is_followed_and_a_folder_refused(tmp_path):
     assert sorted(p.name for p in tmp_path.iterdir()) == ["link.txt", "real.txt"]
 
 
+def test_a_file_keeps_its_permissions_and_a_missing_folder_is_named(tmp_path):
+    file = tmp_path / "file"
+    file.write_text("old")
+    file.chmod(0o600)
+    write_atomically(file, "new")
+    assert file.stat().st_mode & 0o777 == 0o600
+    with pytest.raises(FileNotFoundError) as error:
+        write_atomically(tmp_path / "no" / "file", "new")
+    assert error.value.filename == str(tmp_path / "no" / "file")
+
+
 def test_pairs_come_as_an_object_or_a_list(tmp_path):
     (tmp_path / "o.json").write_text('{"a dog": "no dog"}')
     (tmp_path / "l.json").write_text('[["a dog", "no dog"]]')

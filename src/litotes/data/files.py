@@ -1,5 +1,6 @@
 """Writing files and folders so that none is ever half written."""
 
+import errno
 import os
 import tempfile
 from collections.abc import Collection, Iterator
@@ -12,7 +13,8 @@ from litotes.errors import DataError
 def write_atomically(path: str | os.PathLike[str], content: bytes | str) -> None:
     """Write a file whole or not at all: beside its place first, then renamed over it.
 
-    A link is followed, and what is no file, such as ``/dev/null``, is written to as it stands.
+    A link is followed, and what is no file, such as ``/dev/null``, is written to as it stands. A
+    file that was there keeps its permissions.
 
     Args:
         path: the file; its folder must exist.
@@ -27,6 +29,9 @@ def write_atomically(path: str | os.PathLike[str], content: bytes | str) -> None
         # Also where it is a folder: the error is then the system's own.
         target.write_bytes(data)
         return
+    if not target.parent.is_dir():
+        # Said of the file that was asked for, and not of a temporary one.
+        raise FileNotFoundError(errno.ENOENT, os.strerror(errno.ENOENT), str(target))
     with tempfile.NamedTemporaryFile(
         dir=target.parent, prefix=f".{target.name}.", delete=False
     ) as file:
@@ -38,7 +43,8 @@ def write_atomically(path: str | os.PathLike[str], content: bytes | str) -> None
             # A temporary file is private to its owner; a new file is not.
             umask = os.umask(0)
             os.umask(umask)
-            temporary.chmod(0o666 & ~umask)
+            kept = target.stat().st_mode & 0o777 if target.exists() else 0o666 & ~umask
+            temporary.chmod(kept)
             temporary.replace(target)
         except BaseException:
             temporary.unlink(missing_ok=True)

@@ -20,6 +20,8 @@ T = TypeVar("T")
 AT_ONCE = 512
 """So many are encoded between two writes: what a run that is stopped may lose."""
 _ASKED = 500
+TOLERANCE = 1e-3
+"""By so much the length of a vector that is kept may differ from 1."""
 
 
 def cache_folder() -> Path:
@@ -155,4 +157,6 @@ def _stored(
         ):
             # What was damaged is encoded again.
             if isinstance(blob, bytes) and len(blob) == 4 * dim:
-                yield key, torch.from_numpy(np.frombuffer(blob, np.float32).copy())
+                vector = torch.from_numpy(np.frombuffer(blob, np.float32).copy())
+                if abs(float(vector.norm()) - 1) < TOLERANCE:
+                    yield key, vector

@@ -306,6 +306,8 @@ class _Corpus:
         tagged = read_words([text for texts in captions for text in texts])
         known = {word for caption in tagged for word in caption.nouns}
         read = _with_people([_as_one(caption, known) for caption in tagged])
+        if not any(caption.words for caption in read):
+            raise DataError("no caption holds a noun, a verb or an adjective: no thing is named")
         said, column = _incidence([caption.words for caption in read])
         nouns = np.zeros(len(column), dtype=bool)
         nouns[[column[word] for caption in read for word in caption.nouns]] = True

@@ -1,0 +1,40 @@
+"""Vectors kept on disk: what was damaged is encoded again."""
+
+import sqlite3
+
+import numpy as np
+import pytest
+import torch
+
+from litotes.evaluation.vectors import cache_folder, forget, text_vectors
+
+
+@pytest.fixture(autouse=True)
+def own_cache(tmp_path, monkeypatch):
+    monkeypatch.setenv("LITOTES_CACHE", str(tmp_path))
+
+
+@pytest.mark.parametrize("value", [0.0, np.nan, np.inf, 3.0])
+def test_vectors_that_were_damaged_are_encoded_again(tiny_encoder, value):
+    texts = ["a dog", "a cat"]
+    whole = text_vectors(tiny_encoder, texts)
+    file = next((cache_folder() / "vectors").glob("*.sqlite"))
+    bad = np.full(tiny_encoder.dim, value, np.float32).tobytes()
+    with sqlite3.connect(file) as store:
+        store.execute("update vectors set v = ?", [bad])
+    assert torch.equal(text_vectors(tiny_encoder, texts), whole)
+    with sqlite3.connect(file) as store:
+        assert bad not in [v for (v,) in store.execute("select v from vectors")]
+
+
+def test_what_is_forgotten_are_the_vectors_of_a_side_that_changed(tiny_encoder):
+    text_vectors(tiny_encoder, ["a dog"])
+    forget(tiny_encoder)
+    assert len(list((cache_folder() / "vectors").glob("*.sqlite"))) == 1
+    tiny_encoder.text_changes = "trained"
+    try:
+        text_vectors(tiny_encoder, ["a dog"])
+        forget(tiny_encoder)
+    finally:
+        tiny_encoder.text_changes = ""
+    assert len(list((cache_folder() / "vectors").glob("*.sqlite"))) == 1
