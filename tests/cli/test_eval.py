@@ -8,8 +8,14 @@ from typing import Any
 import pytest
 from typer.testing import CliRunner, Result
 
+from litotes import strategies
 from litotes.cli import app
+from litotes.cli.common import StrategyName
+from litotes.cli.convert import Kind
+from litotes.cli.evaluate import ClassSet, Templates
+from litotes.data.retrieval_files import KINDS
 from litotes.errors import DataError
+from litotes.evaluation.classification import CIFAR, PROMPTS
 from litotes.evaluation.sugarcrepe import SPLITS
 
 Litotes = Callable[..., Result]
@@ -97,12 +103,45 @@ def test_wrong_usage_says_what_would_be_right(litotes: Litotes, folder: Path) ->
         (("eval", "scenes", "--plot", "x.svg"), "--sweep"),
         (("eval", "scenes", "--split", "validation"), "no split 'validation'"),
         (("eval", "scenes", "--judge-url", "http://localhost"), "--judge MODEL"),
+        (("eval", "scenes", "--strategy", "sterr"), "'sterr' is not one of 'plain'"),
+        (("eval", "scenes", "--sweep", "--plot", "x.foo"), "must end in .svg or .png"),
+        (("convert", folder, folder, "--kind", "koko"), "'koko' is not one of 'flickr'"),
         (("train", Path("recipes/scenes.toml"), "--run", folder, "--data", folder), "own data"),
     ):
         result = litotes(*arguments)
         assert result.exit_code == 2, arguments
         assert problem in " ".join(result.output.replace("│", " ").split()), result.output
     assert isinstance(litotes("compare", folder / "x", folder / "x").exception, DataError)
+    assert isinstance(litotes("eval", f"exclusion={folder / 'x'}").exception, DataError)
+
+
+def test_choices_of_the_command_line_are_those_of_the_library() -> None:
+    assert list(StrategyName) == [*strategies.NAMES, "default"]
+    assert set(Kind) == set(KINDS)
+    assert set(ClassSet) == {"imagenet", *CIFAR}
+    assert set(Templates) == set(PROMPTS)
+
+
+def test_what_is_no_file_of_records_is_refused_before_anything_is_measured(
+    litotes: Litotes, folder: Path, tmp_path: Path
+) -> None:
+    (tmp_path / "thesis.txt").write_text("four years of work\n")
+    result = litotes(
+        *("eval", "retrieval", "--data", folder, "--split", "test"),
+        *("--out", tmp_path / "thesis.txt", "--model", tmp_path / "no-model"),
+    )
+    assert isinstance(result.exception, DataError)
+    assert "is no record" in str(result.exception)
+
+
+def test_dev_of_karpathys_files_is_their_val(litotes: Litotes, folder: Path) -> None:
+    name = min(path.name for path in (folder / "images").iterdir())
+    image = {"filename": name, "split": "val", "sentences": [{"raw": "a picture"}]}
+    (folder / "dataset_coco.json").write_text(json.dumps({"images": [image]}))
+    task = f"karpathy={folder / 'dataset_coco.json'}"
+    result = litotes("eval", task, "--model", "scenes", "--strategy", "plain", "--json")
+    assert result.exit_code == 0, result.output
+    assert json.loads(result.stdout)[0]["split"] == "dataset_coco-val"
 
 
 @pytest.mark.parametrize(

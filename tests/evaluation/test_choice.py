@@ -405,7 +405,9 @@ def test_an_encoder_that_cannot_tell_captions_apart_reaches_chance(tmp_path, ima
         assert set(records[0].metrics) == set(records[1].metrics)
         for record in records:
             assert record.task == name
-            assert "chance" in record.settings
+            known = record.settings["chance"]
+            # What choosing by lot reaches is said of metrics that are there.
+            assert not isinstance(known, dict) or known.keys() <= record.metrics.keys()
             for metric, value in chance[name].items():
                 assert record.metrics[metric].value == pytest.approx(value, abs=1e-6)
 

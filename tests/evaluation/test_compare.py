@@ -17,7 +17,7 @@ from litotes.cli import app
 from litotes.cli.compare import compare as command
 from litotes.errors import DataError
 from litotes.evaluation.compare import FLIPS, compare, holm, matched
-from litotes.evaluation.record import Record, read_records, write_records
+from litotes.evaluation.record import Record, add_records, read_records, write_records
 
 
 def record(outcomes, *, averages=None, **changes):
@@ -110,6 +110,36 @@ def test_a_macro_average_weighs_its_groups_alike():
     assert found.units == 10
     changes = [np.array(b[name]) - np.array(a[name]) for name in a]
     assert found.p == pytest.approx(exact_p(*changes), abs=0.02)
+
+
+def test_groups_of_one_size_are_of_units_of_their_own():
+    """A macro average of equal groups is the mean of all units, and is tested as it is."""
+    rng = np.random.default_rng(2)
+    a, b = rng.integers(0, 2, (2, 60)).astype(float)
+    b = np.maximum(b, a * rng.integers(0, 2, 60))
+    groups = {f"g{i}": slice(20 * i, 20 * i + 20) for i in range(3)}
+    sides = [
+        record(
+            {"overall": units, **{name: units[part] for name, part in groups.items()}},
+            averages={"macro": list(groups)},
+        )
+        for units in (a, b)
+    ]
+    found = compare(*sides).differences
+    macro, overall = found["macro"], found["overall"]
+    assert (macro.change, macro.units) == (pytest.approx(overall.change), overall.units)
+    assert macro.p == pytest.approx(overall.p, abs=0.02)
+    assert (macro.low, macro.high) == pytest.approx((overall.low, overall.high), abs=0.03)
+
+
+def test_recalls_of_a_sum_are_of_the_same_units():
+    rng = np.random.default_rng(3)
+    a, b = rng.integers(0, 2, (2, 30)).astype(float)
+    sides = [record({"x": u, "y": u}, averages={"rSum": ["x", "y"]}) for u in (a, b)]
+    found = compare(*sides).differences
+    assert found["rSum"].units == 30
+    assert found["rSum"].p == found["x"].p
+    assert found["rSum"].low == pytest.approx(200 * found["x"].low)
 
 
 def test_records_that_are_alike_seldom_look_different():
@@ -226,6 +256,9 @@ def test_the_command_prints_a_table_and_json(run):
     assert document[0]["b"]["model"] == "tiny"
     with pytest.raises(DataError, match="no record"):
         run("--strategy", "steer")
+    wrong = run("--strategy", "plain:ster")
+    assert wrong.exit_code == 2
+    assert "no strategy 'ster'" in " ".join(wrong.output.replace("│", " ").split())
 
 
 def changed(**fields):
@@ -260,6 +293,29 @@ def test_a_file_that_holds_no_records_says_what_is_wrong(tmp_path, content, prob
         error = CliRunner().invoke(app, [str(argument) for argument in arguments]).exception
         assert isinstance(error, DataError)
         assert re.search(rf"bad\.jsonl.*{problem}", str(error)), error
+
+
+def test_records_are_added_and_those_made_again_replaced(tmp_path):
+    file = tmp_path / "new" / "r.jsonl"
+    layers = {"strategy": "steer", "settings": {"layers": (1, 2)}}
+    first = [record({"m": [0, 1]}), record({"m": [0, 0]}, **layers)]
+    add_records(file, first)
+    more = [
+        record({"m": [1, 1]}, **layers),
+        record({"m": [1, 0]}, split="test"),
+        record({"m": [1, 0]}, data="1" * 16),
+        record({"m": [1, 0]}, settings={"beta": 1}),
+        record({"m": [1, 0]}).model_copy(update={"text_fingerprint": "other"}),
+    ]
+    add_records(file, more)
+    assert [r.outcomes for r in read_records(file)] == [r.outcomes for r in (first[0], *more)]
+    (tmp_path / "empty").touch()
+    add_records(tmp_path / "empty", first)
+    assert len(read_records(tmp_path / "empty")) == 2
+    (tmp_path / "thesis.txt").write_text("four years of work\n")
+    with pytest.raises(DataError, match="is no record"):
+        add_records(tmp_path / "thesis.txt", first)
+    assert (tmp_path / "thesis.txt").read_text() == "four years of work\n"
 
 
 def test_lines_of_other_systems_are_read(tmp_path):

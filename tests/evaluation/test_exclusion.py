@@ -107,6 +107,14 @@ def test_a_missing_file_is_named(tmp_path):
         ExclusionTask.read(tmp_path, "test")
 
 
+def test_a_file_is_read_as_its_folder_is(tmp_path):
+    pair = {"shown": "dog", "excluded": "ball", "queries": ["q"], "violating": [], "not_shown": []}
+    folder = task_file(tmp_path, json.dumps([pair | {"right": NAMES[:10]}]))
+    file = folder / "exclusion_dev.json"
+    assert ExclusionTask.read(file, "dev") == ExclusionTask.read(folder, "dev")
+    assert ExclusionTask.read(file, "dev", tmp_path / "photos").images == tmp_path / "photos"
+
+
 def test_missing_photographs_are_named_and_counted(tmp_path, tiny_encoder):
     pair = {
         "shown": "dog",

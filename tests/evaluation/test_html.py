@@ -12,7 +12,7 @@ from typer.testing import CliRunner
 from litotes.cli.report import report as command
 from litotes.errors import DataError
 from litotes.evaluation.html import html_report
-from litotes.evaluation.plots import FEW_ROWS, MOST_ROWS, plot_section
+from litotes.evaluation.plots import FEW_ROWS, MOST_ROWS, looks, plot_section
 from litotes.evaluation.printed import printed_figures, read_printed
 from litotes.evaluation.record import Record, write_records
 from litotes.evaluation.report import markdown_report, sections
@@ -84,13 +84,53 @@ def test_methods_stand_beside_their_base():
     report = sections([exclusion(0.9, 0.1), exclusion(0.1, 0.1, strategy="subtract")])
     text = html_report(report)
     header, base, method = Page(text).tables[0]
-    assert [cell.strip() for cell in header[1:]] == ["violating@10", "right@10"]
+    shown = [" ".join(cell.split()) for cell in header[1:]]
+    assert shown == ["violating@10 n = 40", "right@10 n = 40"]
     assert "▲" not in "".join(base)
     assert "▼" not in "".join(base)
     assert "▼" in method[1]
     assert "= 0.0" in method[2]
     assert 'class="change better" title="95 %' in text
     assert report[0].rows[1].base is report[0].rows[0].record
+
+
+def test_a_strategy_has_one_colour_on_all_of_the_page():
+    steered = {"strategy": "steer", "settings": {"direction": "0123456789abcdef"}}
+    first = [exclusion(0.9, 0.1), exclusion(0.8, 0.1, **steered)]
+    second = [
+        exclusion(0.7, 0.1, model=model, split="test", **more)
+        for more in (steered, {})
+        for model in ("other", "tiny")
+    ]
+    report = sections([*first, *second])
+    found = looks(report)
+    assert list(found) == [
+        *("tiny, plain", "tiny, steer (direction=012345)"),
+        *("other, steer (direction=012345)", "other, plain"),
+    ]
+    colours = [colour for colour, _ in found.values()]
+    assert colours[0] == colours[3] != colours[1] == colours[2]
+    assert len(set(found.values())) == 4
+    text = html_report(report)
+    assert text.count('class="legend"') == 1
+    assert 'title="steer (direction=0123456789abcdef)"' in text
+    assert text.count("0123456789abcdef") == 2 * 3
+    assert "0123456789abcdef" in markdown_report(report)
+
+
+def test_a_change_too_small_to_show_has_no_arrow():
+    before = np.zeros(40)
+    report = sections([record({"m": before}), record({"m": before + 0.0004}, strategy="steer")])
+    for text in (html_report(report), markdown_report(report)):
+        assert "= 0.0" in text
+        assert "▲ 0.0" not in text
+
+
+def test_markdown_says_what_is_better_and_of_how_many_units():
+    report = sections([exclusion(0.9, 0.9), exclusion(0.1, 0.1, strategy="subtract")])
+    heading, _, _, row = markdown_report(report).splitlines()[2:6]
+    assert heading == "| model | strategy | violating@10, n = 40 | right@10, n = 40 |"
+    assert re.findall(r"\*\*(▼) [0-9.]+ (.)\*\*", row) == [("▼", "✓"), ("▼", "✗")]
 
 
 def test_the_base_is_of_the_same_model_or_the_one_asked_for():
@@ -144,7 +184,8 @@ def test_a_table_of_many_metrics_is_turned_and_stays_whole():
     records.append(record({"only here": [1, 1]}, strategy="subtract"))
     tables = Page(html_report(sections(records))).tables
     assert all(len({len(row) for row in table}) == 1 for table in tables)
-    assert [row[0].strip() for row in tables[0][1:]] == [*names, "only here"]
+    heads = [row[0].split(" n = 2")[0] for row in tables[0][1:]]
+    assert heads == [*names, "only here"]
 
 
 def test_the_same_records_give_the_same_page():
@@ -159,7 +200,7 @@ def swept(count):
 
 def test_of_many_records_each_has_a_line_of_the_plot():
     (section,) = sections(swept(FEW_ROWS + 1))
-    svg = plot_section(section)
+    svg = plot_section(section, {})
     assert all(f"tiny, plain (alpha={i})" in svg for i in range(1, FEW_ROWS + 1))
     sizes = [float(re.search(rf'{side}="([0-9.]+)pt"', svg)[1]) for side in ("width", "height")]
     assert max(sizes) < 800

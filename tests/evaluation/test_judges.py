@@ -186,7 +186,12 @@ def test_a_wrong_key_is_an_error_at_once(server, cards):
 def test_a_dead_server_is_given_up(cards):
     with socket.create_server(("127.0.0.1", 0)) as closed:
         port = closed.getsockname()[1]
-    judge = ServerJudge(ChatServer("m", f"http://127.0.0.1:{port}/v1", retries=0, at_once=2))
+    judge = ServerJudge(ChatServer("m", f"http://127.0.0.1:{port}/v1", at_once=2))
+    with pytest.raises(JudgeError, match=rf"no server answers at http://127.0.0.1:{port}/v1"):
+        judge.ask_all(colour_questions(cards, 40)[0])
+    assert judge.server.usage.retries == 0
+    # One that answered before may come back.
+    judge.server.usage.completions, judge.server.retries = 1, 0
     with pytest.raises(JudgeError, match=rf"{port}.*last 10 requests failed"):
         judge.ask_all(colour_questions(cards, 40)[0])
 
@@ -645,7 +650,7 @@ def test_a_malformed_simpleneg_says_where(tmp_path, content, problem):
 
 def test_own_queries_are_read_line_by_line(tmp_path):
     file = tmp_path / "queries.txt"
-    file.write_text("a dog but no cat\n\n  beach without people \n")
+    file.write_text("# mine\na dog but no cat\n\n  beach without people \n  # or both\n")
     read = JudgedTask.read(file, tmp_path).queries
     assert [query.query for query in read] == ["a dog but no cat", "beach without people"]
     file.write_text("\n")

@@ -12,7 +12,9 @@ from itertools import combinations
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from typer.testing import CliRunner
 
+from litotes.cli import app
 from litotes.data.captions import read_captions
 from litotes.errors import DataError
 from litotes.evaluation import make
@@ -320,6 +322,39 @@ def test_the_command_writes_the_same_whatever_the_hash_seed(benchmark, tmp_path)
     assert f"{len(benchmark.questions)} questions of 48 photographs" in done.stdout
     for file in write_benchmark(benchmark, tmp_path / "here", "mine"):
         assert (tmp_path / "out" / file.name).read_bytes() == file.read_bytes()
+
+
+def test_a_benchmark_is_not_lost_to_another(benchmark, tmp_path):
+    files = write_benchmark(benchmark, tmp_path, "mine")
+    before = [file.read_bytes() for file in files]
+    write_benchmark(benchmark, tmp_path, "mine")
+    with pytest.raises(DataError, match=r"negated_retrieval_mine\.csv is of other captions"):
+        write_benchmark(make_benchmark(CAPTIONS, seed=1), tmp_path, "mine")
+    assert [file.read_bytes() for file in files] == before
+
+
+def test_a_little_benchmark_says_what_would_help(tmp_path):
+    lines = [f"{image},dev,{text}" for image, texts in CAPTIONS.items() for text in texts]
+    (tmp_path / "captions.csv").write_text("\n".join(["image,split,caption", *lines]))
+    for image in CAPTIONS:
+        (tmp_path / image).touch()
+    arguments = ["make-benchmark", str(tmp_path / "captions.csv"), str(tmp_path), "--out"]
+    result = CliRunner().invoke(app, [*arguments, str(tmp_path / "out")])
+    assert result.exit_code == 0, result.output
+    assert f"is in {tmp_path / 'out' / 'make_benchmark_dev.json'}" in result.stdout
+    assert "captions name 6 things often enough; --min-images below 5" in result.stderr
+
+
+def test_a_few_bare_uses_make_no_mass():
+    """Being in suit and tie is no sign that suit is like water, of which a list says so."""
+    extra = {
+        f"suit-{i}.jpg": ["We saw black suit and tie .", "Man in suit beside white milk ."]
+        for i in range(8)
+    }
+    found = things.find_content(list((CAPTIONS | extra).values()), 5)
+    phrases = {thing.name: thing.phrase for thing in found.things}
+    assert phrases["suit"] == "a suit"
+    assert phrases["snow"] == "snow"
 
 
 # --- errors -----------------------------------------------------------------------------------

@@ -81,6 +81,7 @@ def test_the_frozen_negated_captions_are_read(shared_data):
         ("filepath,captions\na.jpg,\"['a', 3]\"\n", "line 2, column 'captions': .*at least one"),
         ("filepath,captions\na.jpg,\"['a', ' ']\"\n", "line 2, column 'captions': .*none of them"),
         ("filepath,captions\nv/video7.mp4,['a']\n", "line 2, column 'filepath': .* is a video"),
+        ("image_path,correct_answer,caption_0\n", "is of multiple choice: .*negbench-mcq="),
         ("filepath,captions\n", "holds no picture"),
         ("filepath,captions\na.jpg,['\xff']\n", "no text in UTF-8"),
     ],
@@ -152,6 +153,27 @@ def test_coco(tmp_path):
     ]
 
 
+def test_the_folder_of_coco(tmp_path):
+    """Each file is a split, with its pictures in a folder of its name."""
+    other = {"images": [{"id": 7, "file_name": "9.jpg"}], "annotations": COCO["annotations"][1:2]}
+    files = {
+        "annotations/captions_train2017.json": other,
+        "annotations/captions_val2017.json": COCO,
+    }
+    found = [
+        ("train2017/9.jpg", ("A dog",), "train2017"),
+        ("val2017/7.jpg", ("A dog",), "val2017"),
+        ("val2017/8.jpg", ("A cat", "Cats"), "val2017"),
+    ]
+    lay(tmp_path, files | {"val2017/7.jpg": ""})
+    assert read("coco", tmp_path) == found
+    lay(tmp_path, {"images/val2017/7.jpg": ""})
+    assert retrieval_files.image_folder("coco", tmp_path) == tmp_path / "images"
+    assert read("coco", tmp_path) == found
+    with pytest.raises(DataError, match=r"has no annotations/captions_\*\.json"):
+        read_pictures("coco", tmp_path / "images")
+
+
 def conversation(image, caption):
     turns = [{"from": "human", "value": "<image>\nDescribe."}, {"from": "gpt", "value": caption}]
     return {"id": image, "image": image, "conversations": turns}
@@ -218,6 +240,16 @@ def test_kaggles_flickr8k(tmp_path):
     rows = 'image,caption\n1.jpg,"A dog , running ."\n2.jpg,A cat .\n1.jpg,Dogs #1\n'
     lay(tmp_path, {"captions.txt": rows, "a.token": TOKENS})
     assert read("flickr", tmp_path / "captions.txt") == read("flickr", tmp_path / "a.token")
+
+
+def test_kaggles_flickr30k(tmp_path):
+    """As published: spaces behind the bars, and one line without the second bar."""
+    rows = (
+        "image_name| comment_number| comment\n1.jpg| 0| A dog , running .\n"
+        "2.jpg| 4   A cat .\n1.jpg| 1|  Dogs #1\n"
+    )
+    lay(tmp_path, {"results.csv": rows, "a.token": TOKENS})
+    assert read("flickr", tmp_path / "results.csv") == read("flickr", tmp_path / "a.token")
 
 
 def changed(content, path, value):
@@ -307,6 +339,11 @@ def test_what_is_no_json_says_where(tmp_path, kind, content, problem):
         ("1.jpg#0 A dog\n", "line 1, column 1"),
         ("image,caption\n1.jpg,a\n1.jpg,\n", "line 3, column 'caption': is empty"),
         ("image,caption\n1.jpg,a,b\n", "line 2: the row must have 2 values"),
+        (
+            "image_name| comment_number| comment\n1.jpg| 0| a\n1.jpg| b\n",
+            "line 3: must be the pict",
+        ),
+        ("image_name| comment_number| comment\n1.jpg| 0|\n", "line 2: must be the picture's name"),
         ("\n", "holds no picture"),
     ],
 )

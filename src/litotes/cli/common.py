@@ -5,6 +5,7 @@ import os
 import sys
 import unicodedata
 from dataclasses import replace
+from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -15,6 +16,9 @@ if TYPE_CHECKING:
     from litotes.search import ModelSpec
 
 DEFAULT_MODEL = "mini"
+
+StrategyName = StrEnum("StrategyName", "plain steer subtract default")
+"""As :mod:`litotes.strategies` knows them, which is slow to load."""
 
 
 def given_path(text: str | os.PathLike[str]) -> Path:
@@ -113,6 +117,20 @@ def choose_model(
     if adapter is not None:
         spec = replace(spec, adapter=_adapter(adapter))
     return spec
+
+
+def load_named(
+    name: str, pretrained: str | None, adapter: Path | None, device: str | None
+) -> "DualEncoder":
+    """The encoder that options ask for where there is no index, whose store is slow to load."""
+    from litotes.backbones.registry import load
+
+    return load(
+        _absolute(name),
+        None if pretrained is None else _absolute(pretrained),
+        adapter=None if adapter is None else _adapter(adapter),
+        device=device,
+    )
 
 
 def load_model(spec: "ModelSpec", device: str | None) -> "DualEncoder":

@@ -8,7 +8,7 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from litotes.cli.common import AsJson, given_path, print_json, printable
+from litotes.cli.common import AsJson, StrategyName, given_path, print_json, printable
 
 if TYPE_CHECKING:
     from litotes.evaluation.compare import Comparison
@@ -41,7 +41,15 @@ def compare(
     from litotes.evaluation.compare import matched
     from litotes.evaluation.record import read_records
 
-    pairs = matched(read_records(a), read_records(b), strategy)
+    of_a, of_b = read_records(a), read_records(b)
+    known = dict.fromkeys([*(r.strategy for r in [*of_a, *of_b]), *list(StrategyName)[:-1]])
+    for name in strategy.split(":", 1) if strategy else ():
+        if name and name not in known:
+            raise typer.BadParameter(
+                f"there is no strategy {name!r}: choose from {', '.join(known)}",
+                param_hint="--strategy",
+            )
+    pairs = matched(of_a, of_b, strategy)
     comparisons = [compare_records(one, other) for one, other in pairs]
     if as_json:
         print_json([_as_document(comparison) for comparison in comparisons])

@@ -1,5 +1,6 @@
 """`litotes convert`: published captions as captions.csv."""
 
+from enum import StrEnum
 from pathlib import Path
 from typing import Annotated
 
@@ -7,18 +8,15 @@ import typer
 
 from litotes.cli.common import given_path, printable_path
 
+Kind = StrEnum("Kind", "flickr karpathy coco negbench urban1k sharegpt4v folder")
+
 
 def convert(
     source: Annotated[Path, typer.Argument(parser=given_path, help="File or folder as published.")],
     out: Annotated[
         Path, typer.Argument(parser=given_path, help="Folder to write captions.csv and images to.")
     ],
-    kind: Annotated[
-        str,
-        typer.Option(
-            help="What it is: flickr, karpathy, coco, negbench, urban1k, sharegpt4v, folder."
-        ),
-    ],
+    kind: Annotated[Kind, typer.Option(help="What it is.")],
     images: Annotated[
         Path | None,
         typer.Option(

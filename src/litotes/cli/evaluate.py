@@ -1,7 +1,8 @@
 """`litotes eval`: measure a model and its strategies."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import replace
+from enum import StrEnum
 from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -9,14 +10,15 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from litotes.cli.common import (
+    DEFAULT_MODEL,
     Adapter,
     AsJson,
     Device,
     ModelName,
     Pretrained,
-    choose_model,
+    StrategyName,
     given_path,
-    load_model,
+    load_named,
     print_json,
     printable,
 )
@@ -27,6 +29,9 @@ if TYPE_CHECKING:
     from litotes.evaluation.judges import Judge
     from litotes.evaluation.record import Record
     from litotes.strategies import Strategy
+
+ClassSet = StrEnum("ClassSet", "imagenet cifar10 cifar100")
+Templates = StrEnum("Templates", "openai simple")
 
 # With more metrics than that a table has a column a record, and a row a metric.
 WIDE = 8
@@ -51,11 +56,14 @@ def evaluate(
             parser=given_path, help="Folder of the pictures.  [default: images/ beside the data]"
         ),
     ] = None,
-    split: Annotated[str, typer.Option(help="Part of the data; tune on dev or train.")] = "dev",
+    split: Annotated[
+        str, typer.Option(help="Part of the data; tune on dev or train. Karpathy's dev is val.")
+    ] = "dev",
     count: Annotated[int, typer.Option("-n", "--count", min=100, help="How many scenes.")] = 1000,
     seed: Annotated[int, typer.Option(min=0, help="Of what is drawn by lot.")] = 0,
     strategy: Annotated[
-        list[str] | None, typer.Option(help="A strategy by name; may be given more than once.")
+        list[StrategyName] | None,
+        typer.Option(help="A strategy by name; may be given more than once."),
     ] = None,
     direction: Annotated[
         Path | None,
@@ -72,11 +80,10 @@ def evaluate(
             parser=given_path, help="Plot a sweep of steer on scenes there, .svg or .png."
         ),
     ] = None,
-    classes: Annotated[
-        str | None, typer.Option(help="Class names: imagenet, cifar10 or cifar100.")
-    ] = None,
+    classes: Annotated[ClassSet | None, typer.Option(help="Class names.")] = None,
     templates: Annotated[
-        str | None, typer.Option(help="Prompts of a classification: openai or simple.")
+        Templates | None,
+        typer.Option(help="Prompts of a classification.  [default: openai]", show_default=False),
     ] = None,
     judge: Annotated[
         str | None,
@@ -90,7 +97,11 @@ def evaluate(
     adapter: Adapter = None,
     device: Device = None,
     out: Annotated[
-        Path | None, typer.Option(parser=given_path, help="Write records there, as JSON lines.")
+        Path | None,
+        typer.Option(
+            parser=given_path,
+            help="Add records to this file, as JSON lines; what is measured again is replaced.",
+        ),
     ] = None,
     into: Annotated[
         Path | None,
@@ -106,8 +117,8 @@ def evaluate(
     """
     if plot is not None and not (sweep and tasks == ["scenes"]):
         raise typer.BadParameter("a plot is of `litotes eval scenes --sweep`", param_hint="--plot")
-    from litotes.evaluation.record import write_records
-
+    if plot is not None and plot.suffix not in (".svg", ".png"):
+        raise typer.BadParameter("its name must end in .svg or .png", param_hint="--plot")
     asker = _judge(judge, judge_url, device)
     runs = []
     for task in tasks:
@@ -115,11 +126,14 @@ def evaluate(
         place = Path(path) if path else data
         asked = Asked(name, place, images, split, count, seed, classes, templates, asker, sweep)
         runs.append((name, read_task(asked)))
+    from litotes.evaluation.record import add_records, records_so_far
+
+    if out is not None:
+        # What is no file of records is refused before anything is measured.
+        records_so_far(out)
     only_scenes = all(name == "scenes" for name, _ in runs)
-    chosen_model = choose_model(
-        None, model or ("scenes" if only_scenes else None), pretrained, adapter
-    )
-    encoder = load_model(chosen_model, device)
+    name = model or ("scenes" if only_scenes else DEFAULT_MODEL)
+    encoder = load_named(name, pretrained, adapter, device)
     strategies = _strategies(encoder, strategy, direction, sweep)
     records = []
     for name, run in runs:
@@ -127,7 +141,7 @@ def evaluate(
         records += made
         if out is not None:
             # After each task, so that a later one that fails takes nothing away.
-            write_records(out, records)
+            add_records(out, made)
         _show(name, made, into, as_json)
     if asker is not None:
         _say_judge(asker())
@@ -152,7 +166,7 @@ def _show(name: str, records: "list[Record]", into: Path | None, as_json: bool) 
 
 
 def _strategies(
-    encoder: "DualEncoder", names: list[str] | None, direction: Path | None, sweep: bool
+    encoder: "DualEncoder", names: Sequence[str] | None, direction: Path | None, sweep: bool
 ) -> "list[Strategy]":
     """The strategies that options ask for: by default all for which there is what they need."""
     from litotes import strategies
@@ -194,8 +208,11 @@ def _say_judge(judge: "Judge") -> None:
         typer.echo(f"neither yes nor no, {count:,} times: {printable(text)!r}", err=True)
     if isinstance(judge, CachedJudge) and isinstance(judge.judge, ServerJudge):
         used = judge.judge.server.usage
+        tokens = f"{used.prompt_tokens:,} tokens sent, {used.completion_tokens:,} received"
+        if used.uncounted:
+            counted = used.completions - used.uncounted
+            tokens = f"{tokens} in {counted:,} of them" if counted else "tokens unknown"
         typer.echo(
-            f"{used.completions:,} answers, {used.prompt_tokens:,} tokens sent, "
-            f"{used.completion_tokens:,} received, {used.retries:,} retries",
+            f"{used.completions:,} answers, {tokens}, {used.retries:,} retries",
             err=True,
         )

@@ -7,6 +7,10 @@ import typer
 
 from litotes.cli.common import given_folder, given_path, printable_path
 
+# Of fewer things, and of a smaller share of photographs, there is a warning.
+FEW_THINGS = 10
+FEW_NEGATED = 0.5
+
 
 def _split_name(text: str) -> str:
     # It becomes part of file names.
@@ -52,8 +56,15 @@ def make_benchmark(
     files = make.write_benchmark(benchmark, out, split)
     typer.echo(
         f"wrote {len(benchmark.retrieval):,} photographs' negated captions and "
-        f"{len(benchmark.questions):,} questions of {len(read):,} photographs; "
-        "what was left out, and why, is in the log"
+        f"{len(benchmark.questions):,} questions of {len(read):,} photographs; what was left out, "
+        f"and why, is in {printable_path(files[-1])}"
     )
+    things = len(benchmark.log["things"])
+    if things < FEW_THINGS or len(benchmark.retrieval) < FEW_NEGATED * len(read):
+        typer.echo(
+            f"litotes: warning: that is little: captions name {things:,} things often enough; "
+            f"--min-images below {min_images} takes rarer ones, more photographs find more",
+            err=True,
+        )
     for file in files:
         typer.echo(printable_path(file))

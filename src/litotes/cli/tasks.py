@@ -8,6 +8,9 @@ from typing import TYPE_CHECKING, Protocol
 
 import typer
 
+from litotes.cli.common import printable_path
+from litotes.errors import DataError
+
 if TYPE_CHECKING:
     from litotes.backbones.encoder import DualEncoder
     from litotes.evaluation.choice import Question
@@ -90,6 +93,9 @@ def read_task(asked: Asked) -> Run:
         raise typer.BadParameter(
             f"there is no task {asked.name!r}: choose from {', '.join(TASKS)}", param_hint="TASK"
         )
+    # Known before what reads it is loaded, which takes seconds.
+    if asked.data is not None and not asked.data.exists():
+        raise DataError(f"there is no file or folder {printable_path(asked.data)}")
     return read(asked)
 
 
@@ -115,7 +121,7 @@ def _exclusion(asked: Asked) -> Run:
     from litotes.evaluation.exclusion import ExclusionTask
     from litotes.evaluation.vectors import require_pictures
 
-    task = ExclusionTask.read(asked.place, asked.split)
+    task = ExclusionTask.read(asked.place, asked.split, asked.pictures)
     require_pictures([task.images / name for name in task.photographs()])
     return task.run
 
@@ -124,7 +130,7 @@ def _retrieval(asked: Asked) -> Run:
     from litotes.evaluation.retrieval import RetrievalTask
     from litotes.evaluation.vectors import require_pictures
 
-    task = RetrievalTask.read(asked.place, asked.split)
+    task = RetrievalTask.read(asked.place, asked.split, asked.pictures)
     require_pictures([picture.path for picture in task.pictures])
     return task.run
 
@@ -134,9 +140,11 @@ def _published(kind: str, file: str = "") -> Callable[[Asked], Run]:
         from litotes.evaluation.retrieval import RetrievalTask
         from litotes.evaluation.vectors import require_pictures
 
-        source = asked.file(file.format(split=asked.split)) if file else asked.place
+        # Karpathy's files have no dev: what others call so is their val.
+        split = "val" if (kind, asked.split) == ("karpathy", "dev") else asked.split
+        source = asked.file(file.format(split=split)) if file else asked.place
         images = asked.images or (asked.pictures if asked.pictures.is_dir() else None)
-        task = RetrievalTask.read_published(kind, source, images, asked.split, asked.name)
+        task = RetrievalTask.read_published(kind, source, images, split, asked.name)
         require_pictures([picture.path for picture in task.pictures])
         return task.run
 

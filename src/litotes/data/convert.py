@@ -60,7 +60,9 @@ def convert(
     if split is not None:
         pictures = pictures_of_split(source, pictures, split)
     if not all(picture.split for picture in pictures):
-        raise DataError(f"{source} has no splits: say which one its pictures are, such as 'test'")
+        raise DataError(
+            f"{source} has no splits: say which one its pictures are, as in --split test"
+        )
     there = [picture for picture in pictures if picture.path.is_file()]
     missing = tuple(picture.path for picture in pictures if not picture.path.is_file())
     if not there:

@@ -5,10 +5,12 @@
                 Python list (arXiv 2501.09425)
 ``karpathy``    ``dataset_coco.json`` and ``dataset_flickr30k.json`` with Karpathy's splits;
                 ``restval`` is part of ``train``
-``coco``        COCO's own captions, such as ``captions_val2017.json``
+``coco``        COCO's own captions, such as ``captions_val2017.json``; or the folder that holds
+                ``annotations/captions_*.json``, each of which is a split, such as ``val2017``
 ``urban1k``     a folder with ``image/`` and ``caption/``, files of the same stem
 ``sharegpt4v``  ShareGPT4V's JSON list; its first 1,000 are the test set by convention
-``flickr``      ``Flickr8k.token.txt``, ``results_20130124.token``, Kaggle's ``captions.txt``
+``flickr``      ``Flickr8k.token.txt``, ``results_20130124.token``, Kaggle's ``captions.txt`` and
+                ``results.csv``
 ``folder``      a ``.txt`` file for each picture, one caption a line
 ==============  ===================================================================================
 
@@ -19,6 +21,7 @@ tail that is there, so that paths of another machine and other layouts are found
 import ast
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from functools import partial
 from pathlib import Path, PurePosixPath, PureWindowsPath
 from typing import Annotated, NamedTuple
 
@@ -104,6 +107,8 @@ def pictures_of_split(
 
 def image_folder(kind: str, source: Path) -> Path:
     """Where the pictures are looked for if nothing is said: beside the file, or in the folder."""
+    if kind == "coco" and source.is_dir():
+        return source / "images" if (source / "images").is_dir() else source
     return {"urban1k": source / "image", "folder": source}.get(kind, source.parent)
 
 
@@ -147,7 +152,7 @@ def _negbench(source: Path, images: Path) -> Iterator[_Entry]:
         raise DataError(f"{source} is of chest X-rays (CheXpert): only photographs are measured")
     if re.search("msr.?vtt", name):
         raise DataError(f"{source} is of videos (MSR-VTT): only photographs are measured")
-    for line, row in read_rows(source, ("filepath", "captions")):
+    for line, row in read_rows(source, ("filepath", "captions"), partial(_refuse_choice, source)):
         path = row["filepath"].strip()
         if PurePosixPath(path).suffix.lower() in VIDEO_SUFFIXES:
             raise DataError(
@@ -155,6 +160,13 @@ def _negbench(source: Path, images: Path) -> Iterator[_Entry]:
                 f"only photographs are measured"
             )
         yield _Entry(path, _caption_list(f"{source}, line {line}, column 'captions'", row))
+
+
+def _refuse_choice(source: Path, names: Sequence[str]) -> None:
+    if "correct_answer" in names:
+        raise DataError(
+            f"{source} is of multiple choice: measure it by `litotes eval negbench-mcq={source}`"
+        )
 
 
 def _caption_list(place: str, row: Mapping[str, str]) -> list[str]:
@@ -215,6 +227,20 @@ class _Coco(BaseModel):
 
 
 def _coco(source: Path, images: Path) -> Iterator[_Entry]:
+    if not source.is_dir():
+        yield from _coco_file(source)
+        return
+    files = sorted((source / "annotations").glob("captions_*.json"))
+    if not files:
+        raise DataError(f"{source} has no annotations/captions_*.json, such as COCO's are")
+    for file in files:
+        split = file.stem.removeprefix("captions_")
+        for entry in _coco_file(file):
+            # Its pictures lie in a folder of that name.
+            yield entry._replace(name=f"{split}/{entry.name}", split=split)
+
+
+def _coco_file(source: Path) -> Iterator[_Entry]:
     data, text = read_json_and_text(source, TypeAdapter(_Coco))
     captions: dict[int, list[str]] = {image.id: [] for image in data.images}
     for i, annotation in enumerate(data.annotations):
@@ -279,8 +305,14 @@ def _folder(source: Path, images: Path) -> Iterator[_Entry]:
 def _flickr(source: Path, images: Path) -> Iterator[_Entry]:
     splits = _flickr8k_splits(source.parent)
     lines = read_text(source).split("\n")
-    kaggle = lines[0].strip() == "image,caption"
-    for name, caption in _kaggle(source) if kaggle else _tokens(source, lines):
+    head = "".join(lines[0].split())
+    if head == "image,caption":
+        found = _kaggle(source)
+    elif head == "image_name|comment_number|comment":
+        found = _kaggle_30k(source, lines)
+    else:
+        found = _tokens(source, lines)
+    for name, caption in found:
         # Of Flickr8k's 8,091 pictures, 91 are in no split.
         yield _Entry(name, [caption], splits.get(name, "unlisted") if splits else "")
 
@@ -300,6 +332,20 @@ def _flickr8k_splits(folder: Path) -> dict[str, str]:
 def _kaggle(source: Path) -> Iterator[tuple[str, str]]:
     for _, row in read_rows(source, ("image", "caption")):
         yield row["image"].strip(), row["caption"].strip()
+
+
+def _kaggle_30k(source: Path, lines: Sequence[str]) -> Iterator[tuple[str, str]]:
+    for number, line in enumerate(lines[1:], 2):
+        if not line.strip():
+            continue
+        # In one line of the published file there is no bar behind the number.
+        found = re.fullmatch(r"([^|]*\S)\s*\|\s*\d+(?:\s*\||\s)\s*(.*\S)\s*", line)
+        if found is None:
+            raise DataError(
+                f"{source}, line {number}: must be the picture's name, a number and the caption, "
+                f"with | between them"
+            )
+        yield found[1].strip(), found[2]
 
 
 def _tokens(source: Path, lines: Sequence[str]) -> Iterator[tuple[str, str]]:

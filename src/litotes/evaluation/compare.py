@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from litotes.errors import DataError
-from litotes.evaluation.record import Metric, Record, Weights, average_factor
+from litotes.evaluation.record import Metric, Record, Weights, average_factor, is_sum
 
 FLIPS = 9999
 """Random sign flips of a test: the smallest p is one in ten thousand."""
@@ -29,7 +29,8 @@ class Difference:
         high: upper end.
         p: two-sided.
         p_holm: corrected over the metrics of the comparison.
-        units: how many were compared, in all groups of a macro average.
+        units: how many were compared, in all groups of a macro average; see
+            :meth:`~litotes.evaluation.record.Record.units`.
     """
 
     a: float
@@ -63,9 +64,8 @@ def compare(a: Record, b: Record) -> Comparison:
     permutation test (Fisher 1935): were ``a`` and ``b`` alike, each unit's difference could as
     well have had the other sign. Unlike the share of bootstrap means beyond zero it is valid for
     few units and for outcomes that are mostly ties, as accuracies' are, and of identical records
-    it is 1. A macro average resamples and flips each of its groups by itself; groups of equal
-    size are drawn alike, which is right where they are the same units and valid where they are
-    not.
+    it is 1. A macro average resamples and flips each of its groups by itself; the recalls of
+    an rSum, which are of the same units, it draws alike.
 
     Args:
         a: the record to compare with.
@@ -92,13 +92,18 @@ def compare(a: Record, b: Record) -> Comparison:
             *(changes[part] for part in parts[name]),
             weights=[weights.get(part) for part in parts[name]],
             factor=factors[name],
+            alike=is_sum(name),
         )
         for name in names
     }
-    p = [
-        _p(metrics[n].value / factors[n], np.mean([flipped[part] for part in parts[n]], axis=0))
-        for n in names
-    ]
+    p = []
+    for n in names:
+        group = parts[n]
+        means = (
+            flipped if n not in a.averages or is_sum(n) else _flipped_apart(changes, weights, group)
+        )
+        average = np.mean([means[part] for part in group], axis=0)
+        p.append(_p(metrics[n].value / factors[n], average))
     return Comparison(
         a,
         b,
@@ -111,7 +116,7 @@ def compare(a: Record, b: Record) -> Comparison:
                 high=metrics[name].high,
                 p=raw,
                 p_holm=corrected,
-                units=sum(len(changes[part]) for part in parts[name]),
+                units=a.units(name) or 0,
             )
             for name, raw, corrected in zip(names, p, holm(p), strict=True)
         },
@@ -143,9 +148,13 @@ def matched(
             second one's of ``b``.
 
     Raises:
-        DataError: nothing fits, or more than one record would.
+        DataError: there is no such strategy, nothing fits, or more than one record would.
     """
     of_a, _, of_b = (strategy or "").partition(":")
+    for side, records, name in (("A", a, of_a), ("B", b, of_b or of_a)):
+        if name and not any(record.strategy == name for record in records):
+            known = ", ".join(dict.fromkeys(record.strategy for record in records))
+            raise DataError(f"{side} has no record of the strategy {name!r}: it has {known}")
     left, right = _chosen(a, of_a), _chosen(b, of_b or of_a)
     pairs = [(key, left[key], right[key]) for key in left if key in right]
     if not pairs:
@@ -228,10 +237,23 @@ def _shared_averages(a: Record, b: Record, changes: Mapping[str, Values]) -> dic
     }
 
 
-def _flipped_means(
-    changes: Mapping[str, Values], weights: Mapping[str, Weights]
+def _flipped_apart(
+    changes: Mapping[str, Values], weights: Mapping[str, Weights], parts: Sequence[str]
 ) -> dict[str, Values]:
-    """Of each metric, means of its differences with signs drawn by lot, ``(FLIPS,)``."""
+    """As :func:`_flipped_means`, with signs of its own for each part."""
+    flipped: dict[str, Values] = {}
+    for seed, part in enumerate(parts):
+        flipped |= _flipped_means({part: changes[part]}, weights, seed)
+    return flipped
+
+
+def _flipped_means(
+    changes: Mapping[str, Values], weights: Mapping[str, Weights], seed: int = 0
+) -> dict[str, Values]:
+    """Of each metric, means of its differences with signs drawn by lot, ``(FLIPS,)``.
+
+    Metrics of equally many units have the same signs.
+    """
     of_size: dict[int, list[str]] = {}
     for name, values in changes.items():
         of_size.setdefault(len(values), []).append(name)
@@ -239,7 +261,7 @@ def _flipped_means(
     for size, names in of_size.items():
         shares = [weights[n] / weights[n].mean() if n in weights else 1.0 for n in names]
         table = np.stack([changes[n] * s for n, s in zip(names, shares, strict=True)], axis=1)
-        rng = np.random.default_rng(0)
+        rng = np.random.default_rng(seed)
         # A few at a time: signs of a million units would not fit in memory ten thousand times.
         at_once = max(1, 2_000_000 // size)
         sums = [

@@ -55,13 +55,18 @@ class ExclusionTask:
     split: str
 
     @classmethod
-    def read(cls, folder: Path, split: str) -> "ExclusionTask":
-        """Read ``exclusion_{split}.json`` and ``images/`` of a folder.
+    def read(cls, place: Path, split: str, images: Path | None = None) -> "ExclusionTask":
+        """Read pairs, JSON.
+
+        Args:
+            place: the file, or a folder that holds ``exclusion_{split}.json``.
+            split: how the record calls the data.
+            images: folder of the photographs; by default ``images`` beside the file.
 
         Raises:
             DataError: missing or malformed; says where.
         """
-        file = folder / f"exclusion_{split}.json"
+        file = place / f"exclusion_{split}.json" if place.is_dir() else place
         pairs = read_json(file, TypeAdapter(list[ExclusionPair]))
         if not pairs:
             raise DataError(f"{file} holds no pair")
@@ -71,7 +76,7 @@ class ExclusionTask:
                     f"{file}: the pair {pair.shown!r}, {pair.excluded!r} needs a query and "
                     f"at least {TOP} photographs"
                 )
-        return cls(file, pairs, folder / "images", split)
+        return cls(file, pairs, images or file.parent / "images", split)
 
     def photographs(self) -> list[str]:
         """Every photograph any pair speaks of, sorted."""

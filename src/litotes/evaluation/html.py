@@ -1,10 +1,10 @@
 """A report as one HTML file that needs no other."""
 
 import base64
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from html import escape
 
-from litotes.evaluation.plots import FEW_ROWS, has_plot, plot_section
+from litotes.evaluation.plots import FEW_ROWS, Look, has_plot, looks, plot_section, sign
 from litotes.evaluation.printed import Printed
 from litotes.evaluation.report import (
     Column,
@@ -36,6 +36,8 @@ h1 { margin: 0 0 10px; font-size: 26px; font-weight: 650; letter-spacing: -0.01e
 h2 { margin: 0 0 12px; font-size: 19px; font-weight: 600; overflow-wrap: anywhere; }
 h2 small { margin-left: 6px; color: var(--dim); font-size: 15px; font-weight: 400; }
 p { margin: 0 0 12px; max-width: 80ch; color: var(--dim); }
+.legend { max-width: none; }
+.legend span { margin-right: 14px; white-space: nowrap; }
 nav { display: flex; flex-wrap: wrap; gap: 6px 16px; margin: 14px 0 0; }
 a { color: inherit; }
 section { margin-top: 26px; padding: 20px 22px; border: 1px solid var(--line); border-radius: 10px;
@@ -79,7 +81,8 @@ def html_report(report: Sequence[Section], title: str = "What the models underst
         f'<a href="#{number}">{_text(section.task)}, {_text(section.split)}</a>'
         for number, section in enumerate(report)
     )
-    parts = "".join(_section(section, number) for number, section in enumerate(report))
+    look = looks(report)
+    parts = "".join(_section(section, number, look) for number, section in enumerate(report))
     return f"""<!DOCTYPE html>
 <html lang="en">
 <head>
@@ -96,8 +99,8 @@ def html_report(report: Sequence[Section], title: str = "What the models underst
 difference from the first plain record of the same model, or from the base that was asked for;
 <span class="change better">better</span> <span class="change worse">worse</span> where
 p &lt; 0.05 by a sign-flip test of the same units, after Holm’s correction over the record’s
-metrics.</p>
-<nav>{links if len(report) > 1 else ""}</nav>
+metrics; n: the units, of which intervals and p are.</p>
+{_legend(look)}<nav>{links if len(report) > 1 else ""}</nav>
 {parts}
 <footer>litotes report</footer>
 </body>
@@ -105,7 +108,21 @@ metrics.</p>
 """
 
 
-def _section(section: Section, number: int) -> str:
+def _legend(look: Mapping[str, Look]) -> str:
+    """What the plots' colours and markers mean, once for all of them."""
+    if not look:
+        return ""
+    names = "".join(
+        f'<span><b style="color:{one[0]}">{sign(one)}</b> {_text(name)}</span>'
+        for name, one in look.items()
+    )
+    return (
+        f'<p class="legend">In the plots: {names}<span>◇ printed</span><span>┈ chance</span>'
+        "<span>pale: p is 0.05 or more</span></p>\n"
+    )
+
+
+def _section(section: Section, number: int, look: Mapping[str, Look]) -> str:
     problems = "".join(
         f"<p>{_text(row.model)}, {_text(row.record.strategy)} is not compared: "
         f"{_text(row.problem)}.</p>"
@@ -115,7 +132,7 @@ def _section(section: Section, number: int) -> str:
     return f"""<section id="{number}">
 <h2>{_text(section.task)}<small>{_text(section.split)}</small></h2>
 <div class="wide">{_table(section)}</div>
-{problems}{_plot(section)}{_printed(section.printed)}{_facts(section)}</section>
+{problems}{_plot(section, look)}{_printed(section.printed)}{_facts(section)}</section>
 """
 
 
@@ -123,7 +140,7 @@ def _table(section: Section) -> str:
     """A row a record; turned where it would be too wide."""
     columns = section.columns
     grid = [
-        [_tag("th", ""), *(_heading(column) for column in columns)],
+        [_tag("th", ""), *(_heading(section, column) for column in columns)],
         *(
             [_record_heading(row), *(_cell(row, column) for column in columns)]
             for row in section.rows
@@ -138,14 +155,19 @@ def _table(section: Section) -> str:
     return f"<table><thead><tr>{head}</tr></thead>\n<tbody>{rows}</tbody></table>"
 
 
-def _heading(column: Column) -> str:
+def _heading(section: Section, column: Column) -> str:
     if column.printed:
         return _tag("th", f"printed<small>{_text(column.metric)}</small>", "printed")
-    return _tag("th", _text(column.metric))
+    units = section.units(column.metric)
+    return _tag("th", _text(column.metric) + (f"<small>{units}</small>" if units else ""))
 
 
 def _record_heading(row: Row) -> str:
-    return _tag("th", f"{_text(row.model)}<small>{_text(strategy_text(row.record))}</small>")
+    record = row.record
+    full = _text(strategy_text(record, full=True))
+    return (
+        f'<th title="{full}">{_text(row.model)}<small>{_text(strategy_text(record))}</small></th>'
+    )
 
 
 def _cell(row: Row, column: Column) -> str:
@@ -179,13 +201,13 @@ def _chance(section: Section, column: Column) -> str:
     return _tag("td", "" if value is None else value_text(column.metric, value), "printed")
 
 
-def _plot(section: Section) -> str:
+def _plot(section: Section, look: Mapping[str, Look]) -> str:
     if not has_plot(section):
         return (
             f"<p>Not drawn: a plot of {len(section.rows):,} records and "
             f"{len(section.metrics):,} metrics could not be read.</p>"
         )
-    light, dark = (_data(plot_section(section, dark=dark)) for dark in (False, True))
+    light, dark = (_data(plot_section(section, look, dark=dark)) for dark in (False, True))
     # A long one would stand between the reader and the next table.
     opened = " open" if len(section.metrics) <= 16 and len(section.rows) <= FEW_ROWS else ""
     return f"""<details{opened}><summary>Plot</summary>
@@ -217,7 +239,8 @@ def _printed(figures: Sequence[Printed]) -> str:
 def _facts(section: Section) -> str:
     """What it takes to make each number again."""
     rows = "".join(
-        f"<tr><td>{_text(row.model)}</td><td>{_text(strategy_text(row.record))}</td>"
+        f"<tr><td>{_text(row.model)}</td>"
+        f"<td>{_text(strategy_text(row.record, full=True))}</td>"
         f"<td>{_text(row.record.image_fingerprint)}</td>"
         f"<td>{_text(row.record.text_fingerprint)}</td><td>{row.record.seed}</td>"
         f"<td>{_text(', '.join(f'{n} {v}' for n, v in row.record.versions.items()))}</td></tr>\n"

@@ -77,11 +77,13 @@ class JudgedTask:
     def read(cls, file: Path, images: Path) -> Self:
         """Read a text file with one query a line; their questions are made by rule.
 
+        Blank lines and lines that begin with ``#`` are passed over.
+
         Raises:
             DataError: it cannot be read, or holds no query.
         """
         lines = read_text(file).splitlines()
-        queries = [line.strip() for line in lines if line.strip()]
+        queries = [line.strip() for line in lines if line.strip() and line.strip()[0] != "#"]
         if not queries:
             raise DataError(f"{file} holds no query: each line must be one")
         return cls(questions_by_rule(queries), images)

@@ -166,6 +166,7 @@ def write_benchmark(benchmark: Benchmark, folder: Path, split: str) -> list[Path
         The three files.
 
     Raises:
+        DataError: a file of that name holds something else.
         OSError: a file cannot be written; none is ever half written.
     """
     folder.mkdir(parents=True, exist_ok=True)
@@ -178,6 +179,13 @@ def write_benchmark(benchmark: Benchmark, folder: Path, split: str) -> list[Path
         ),
         f"make_benchmark_{split}.json": json.dumps({"split": split} | benchmark.log, indent=2),
     }
+    for name, text in contents.items():
+        file = folder / name
+        if file.exists() and file.read_bytes() != text.encode():
+            raise DataError(
+                f"{file} is of other captions, settings or another seed: remove it, or choose "
+                f"another folder"
+            )
     for name, text in contents.items():
         write_atomically(folder / name, text)
     return [folder / name for name in contents]

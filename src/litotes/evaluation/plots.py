@@ -2,9 +2,10 @@
 
 import io
 import math
-from collections.abc import Sequence
+from collections import Counter
+from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 from litotes.errors import LitotesError
 from litotes.evaluation.printed import Printed
@@ -20,12 +21,16 @@ MOST_ROWS, MOST_METRICS = 60, 16
 """With both more records than FEW_ROWS and more of either than these, a plot is out of size."""
 # Okabe and Ito's colours, which colour-blind readers tell apart, without black and yellow.
 _COLOURS = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9")
+_MARKERS = "osP*Xv^<>h"
+_SIGNS = "●■✚★✖▼▲◀▶⬢"
 _MEANINGS = {
     "better": "#009e73",
     "worse": "#d55e00",
     "unsure": "#8c8c8c",
     "not compared": "#0072b2",
 }
+Look: TypeAlias = tuple[str, int]
+"""A colour, and the place of a marker."""
 _LIGHT = {"text": "#1c1c1e", "line": "#d5d5da"}
 _DARK = {"text": "#eeeef0", "line": "#48484e"}
 
@@ -66,14 +71,45 @@ def plot_steering(records: Sequence[Record], metrics: Sequence[str], file: Path)
     figure.savefig(file, metadata={"Date": None} if file.suffix == ".svg" else None)
 
 
+def looks(report: Sequence[Section]) -> dict[str, Look]:
+    """How each record of a page is drawn, by its label; see :func:`label`.
+
+    A strategy has one colour on all of the page; records of one strategy have different markers.
+    """
+    colours: dict[str, str] = {}
+    found: dict[str, Look] = {}
+    of_strategy: Counter[str] = Counter()
+    for row in (row for section in report if _is_small(section) for row in section.rows):
+        strategy = row.record.strategy
+        colours.setdefault(strategy, _COLOURS[len(colours) % len(_COLOURS)])
+        if label(row) not in found:
+            found[label(row)] = colours[strategy], of_strategy[strategy] % len(_MARKERS)
+            of_strategy[strategy] += 1
+    return found
+
+
+def label(row: Row) -> str:
+    """A record in a legend: model and strategy, with its settings."""
+    return f"{row.model}, {strategy_text(row.record)}"
+
+
+def sign(look: Look) -> str:
+    """A marker as a character."""
+    return _SIGNS[look[1]]
+
+
 def has_plot(section: Section) -> bool:
     """Whether a plot of a section would be of a size that can be read."""
-    return len(section.rows) <= FEW_ROWS or (
+    return _is_small(section) or (
         len(section.rows) <= MOST_ROWS and len(section.metrics) <= MOST_METRICS
     )
 
 
-def plot_section(section: Section, *, dark: bool = False) -> str:
+def _is_small(section: Section) -> bool:
+    return len(section.rows) <= FEW_ROWS
+
+
+def plot_section(section: Section, look: Mapping[str, Look], *, dark: bool = False) -> str:
     """Values with their intervals, and beside them the differences from the base, as SVG.
 
     A sum of recalls is drawn as their mean. What papers print for a record's model is a hollow
@@ -83,12 +119,13 @@ def plot_section(section: Section, *, dark: bool = False) -> str:
 
     Args:
         section: one that :func:`has_plot`.
+        look: of the page's records; see :func:`looks`. They are not named in the plot.
         dark: for a dark page; the background is transparent.
 
     Raises:
         LitotesError: matplotlib is not installed.
     """
-    if len(section.rows) > FEW_ROWS:
+    if not _is_small(section):
         return _plot_many(section, _DARK if dark else _LIGHT)
     compared = any(row.differences for row in section.rows)
     names = list(section.metrics)
@@ -98,9 +135,9 @@ def plot_section(section: Section, *, dark: bool = False) -> str:
         1, 1 + compared, squeeze=False, sharey=True, width_ratios=(3, 2) if compared else None
     )[0]
     for number, row in enumerate(section.rows):
-        _draw_values(panels[0], section, row, number)
+        _draw_values(panels[0], section, number, look[label(row)])
         if compared:
-            _draw_differences(panels[1], section, row, number)
+            _draw_differences(panels[1], section, number, look[label(row)])
     _draw_references(panels[0], section)
     panels[0].set_yticks(range(len(names)), [_axis_name(name) for name in names])
     panels[0].set(xlabel="per cent", ylim=(len(names) - 0.5, -0.5))
@@ -108,7 +145,6 @@ def plot_section(section: Section, *, dark: bool = False) -> str:
         panels[1].axvline(0, color="0.6", linewidth=1, zorder=1)
         panels[1].set_xlabel("difference from the base, points")
         panels[1].tick_params(left=False)
-    figure.legend(loc="outside upper left", frameon=False, ncols=1)
     return _svg(figure, panels, _DARK if dark else _LIGHT)
 
 
@@ -123,7 +159,7 @@ def _plot_many(section: Section, theme: dict[str, str]) -> str:
     for name, panel in zip(names, panels, strict=False):
         _draw_lines(panel, section, name)
         panel.set_title(_axis_name(name), fontsize=10, color=theme["text"])
-    labels = [f"{row.model}, {strategy_text(row.record)}" for row in rows]
+    labels = [label(row) for row in rows]
     panels[0].set_yticks(
         range(len(rows)), [text if len(text) <= 48 else f"{text[:47]}…" for text in labels]
     )
@@ -154,55 +190,42 @@ def _draw_lines(panel: Any, section: Section, name: str) -> None:
         )
 
 
-def _draw_values(panel: Any, section: Section, row: Row, number: int) -> None:
-    colour = _COLOURS[number % len(_COLOURS)]
-    label = f"{row.model}, {row.record.strategy}"
-    for name, metric in row.record.metrics.items():
+def _draw_values(panel: Any, section: Section, number: int, look: Look) -> None:
+    colour, marker = look
+    for name, metric in section.rows[number].record.metrics.items():
         y = _height(section, name, number)
         panel.plot([_drawn(name, metric.low), _drawn(name, metric.high)], [y, y], color=colour)
-        panel.plot(_drawn(name, metric.value), y, _marker(number), color=colour, ms=5, label=label)
-        label = "_"
+        panel.plot(_drawn(name, metric.value), y, _MARKERS[marker], color=colour, ms=5)
 
 
 def _draw_references(panel: Any, section: Section) -> None:
     """Chance, and each printed figure once, beside the first record that it is of."""
-    label = "chance"
     for name, value in section.chance.items():
         centre = section.metrics.index(name)
         panel.vlines(
-            *(_drawn(name, value), centre - 0.45, centre + 0.45),
-            color="0.6",
-            linestyle=":",
-            label=label,
+            *(_drawn(name, value), centre - 0.45, centre + 0.45), color="0.6", linestyle=":"
         )
-        label = "_"
-    label = "printed"
     for name in section.metrics:
         first: dict[Printed, int] = {}
         for number, row in enumerate(section.rows):
             first = dict.fromkeys(row.printed.get(name, ()), number) | first
         for figure, number in first.items():
             value, y = figure.value / scale(name), _height(section, name, number)
-            panel.plot(_drawn(name, value), y, "D", color="0.55", mfc="none", ms=6, label=label)
-            label = "_"
+            panel.plot(_drawn(name, value), y, "D", color="0.55", mfc="none", ms=6)
 
 
-def _draw_differences(panel: Any, section: Section, row: Row, number: int) -> None:
-    colour = _COLOURS[number % len(_COLOURS)]
-    for name, difference in row.differences.items():
+def _draw_differences(panel: Any, section: Section, number: int, look: Look) -> None:
+    colour, marker = look
+    for name, difference in section.rows[number].differences.items():
         y = _height(section, name, number)
-        look = {"color": colour, "alpha": 1 if difference.significant else 0.45}
-        panel.plot([_drawn(name, difference.low), _drawn(name, difference.high)], [y, y], **look)
-        panel.plot(_drawn(name, difference.change), y, _marker(number), ms=5, **look)
+        ink = {"color": colour, "alpha": 1 if difference.significant else 0.45}
+        panel.plot([_drawn(name, difference.low), _drawn(name, difference.high)], [y, y], **ink)
+        panel.plot(_drawn(name, difference.change), y, _MARKERS[marker], ms=5, **ink)
 
 
 def _height(section: Section, metric: str, number: int) -> float:
     """Where a record stands in the row of a metric, of height 1."""
     return section.metrics.index(metric) + 0.72 * ((number + 0.5) / len(section.rows) - 0.5)
-
-
-def _marker(number: int) -> str:
-    return "os^v"[number // len(_COLOURS) % 4]
 
 
 def _drawn(metric: str, value: float) -> float:
@@ -232,7 +255,7 @@ def _svg(figure: "Figure", panels: Sequence[Any], theme: dict[str, str]) -> str:
         panel.set_axisbelow(True)
         panel.tick_params(colors=theme["text"], length=0)
         panel.xaxis.label.set_color(theme["text"])
-    for text in figure.legends[0].get_texts():
+    for text in (text for legend in figure.legends for text in legend.get_texts()):
         text.set_color(theme["text"])
     file = io.StringIO()
     # Names within the file are drawn from a fixed salt, and no date stands in it: the same records

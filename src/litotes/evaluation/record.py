@@ -1,21 +1,24 @@
 """Results are records: what was measured, on what, with what, and how sure it is."""
 
 import hashlib
+import json
 import platform
 from collections.abc import Mapping, Sequence
 from importlib.metadata import version
 from pathlib import Path
-from typing import Any, Self
+from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
 from pydantic import BaseModel, ConfigDict, ValidationError, model_validator
 
-from litotes.backbones.encoder import DualEncoder
 from litotes.data.files import write_atomically
 from litotes.data.json_files import read_text
 from litotes.data.problems import problems
 from litotes.errors import DataError
+
+if TYPE_CHECKING:
+    from litotes.backbones.encoder import DualEncoder
 
 Outcomes = Mapping[str, NDArray[np.floating[Any]]]
 """Of each metric, the values of its units: a picture, a question, a query."""
@@ -40,6 +43,7 @@ class Metric(BaseModel):
         *groups: NDArray[np.floating[Any]],
         weights: Sequence[Weights | None] = (),
         factor: float = 1,
+        alike: bool = False,
         seed: int = 0,
     ) -> Self:
         """Mean of the units' values and its percentile interval.
@@ -51,6 +55,7 @@ class Metric(BaseModel):
                 Values and weights are resampled together, so that a weighted mean of shares stays
                 a share.
             factor: multiplies the mean and its interval.
+            alike: groups of equal size are the same units, and are drawn alike.
             seed: of the resampling.
 
         Raises:
@@ -60,21 +65,30 @@ class Metric(BaseModel):
             if not len(values) or not np.isfinite(values).all():
                 raise ValueError("a metric needs at least one value, all of them finite")
         weighted = list(zip(groups, weights or [None] * len(groups), strict=True))
-        means = np.mean([resampled_means(v, w, seed) for v, w in weighted], axis=0)
+        drawn = [
+            resampled_means(v, w, seed if alike else seed + group)
+            for group, (v, w) in enumerate(weighted)
+        ]
+        means = np.mean(drawn, axis=0)
         low, high = factor * np.quantile(means, [0.025, 0.975])
         value = factor * np.mean([np.average(v, weights=w) for v, w in weighted])
         return cls(value=float(value), low=float(low), high=float(high))
 
 
+def is_sum(name: str) -> bool:
+    """Whether an average is a sum of recalls in per cent, whose parts are of the same pictures."""
+    return name.endswith("rSum")
+
+
 def average_factor(name: str, parts: Sequence[str]) -> int:
     """By what the mean of a macro average's parts is multiplied: an rSum is a sum in per cent."""
-    return 100 * len(parts) if name.endswith("rSum") else 1
+    return 100 * len(parts) if is_sum(name) else 1
 
 
 def resampled_means(
     values: NDArray[np.floating[Any]], weights: Weights | None, seed: int
 ) -> NDArray[np.float64]:
-    """Means of bootstrap samples, ``(DRAWS,)``; units of like number are drawn alike."""
+    """Means of bootstrap samples, ``(DRAWS,)``; as many units by the same seed are drawn alike."""
     rng = np.random.default_rng(seed)
     # A few at a time: a million units would not fit in memory two thousand times.
     at_once = max(1, min(DRAWS, 2_000_000 // len(values)))
@@ -130,7 +144,7 @@ class Record(BaseModel):
     @classmethod
     def make(
         cls,
-        encoder: DualEncoder,
+        encoder: "DualEncoder",
         *,
         task: str,
         split: str,
@@ -167,6 +181,7 @@ class Record(BaseModel):
                 *(outcomes[part] for part in parts),
                 weights=[weights.get(part) for part in parts],
                 factor=average_factor(name, parts) if name in means else 1,
+                alike=is_sum(name),
             )
             for name, parts in ({name: [name] for name in outcomes} | means).items()
         }
@@ -190,11 +205,49 @@ class Record(BaseModel):
             },
         )
 
+    def units(self, metric: str) -> int | None:
+        """How many units a metric is of; None where the record does not keep them.
+
+        Those of an average's parts together; the parts of an rSum are of the same units.
+        """
+        sizes = [len(self.outcomes.get(p, ())) for p in self.averages.get(metric, [metric])]
+        return sum(set(sizes) if is_sum(metric) else sizes) or None
+
 
 def write_records(path: Path, records: list[Record]) -> None:
     """Write records as JSON lines, atomically."""
     path.parent.mkdir(parents=True, exist_ok=True)
     write_atomically(path, "".join(record.model_dump_json() + "\n" for record in records))
+
+
+def records_so_far(path: Path) -> list[Record]:
+    """What a file of records holds; nothing if it is not there, or empty, or no file.
+
+    Raises:
+        DataError: it holds something else.
+    """
+    return read_records(path) if path.is_file() and path.stat().st_size else []
+
+
+def add_records(path: Path, records: Sequence[Record]) -> None:
+    """Write records, atomically, behind those that the file holds and that are not made again.
+
+    Made again is what is of the same task, data, seed, model (with the same weights), strategy
+    and settings.
+
+    Raises:
+        DataError: what stands there is no file of records; it is left as it is.
+    """
+    again = set(map(_what, records))
+    write_records(path, [*(r for r in records_so_far(path) if _what(r) not in again), *records])
+
+
+def _what(record: Record) -> str:
+    """What a record measured."""
+    told = {"task", "split", "data_fingerprint", "seed", "strategy", "settings"}
+    told |= {"model", "image_fingerprint", "text_fingerprint"}
+    # As JSON has it: what was read from a file has lists where there were tuples.
+    return json.dumps(record.model_dump(mode="json", include=told), sort_keys=True)
 
 
 def read_records(path: Path) -> list[Record]:

@@ -80,6 +80,11 @@ class Section:
             if not column.printed or name in with_printed
         ]
 
+    def units(self, metric: str) -> str:
+        """Of how many units a metric is, such as ``n = 900``; nothing if no record says it."""
+        found = sorted({n for row in self.rows if (n := row.record.units(metric)) is not None})
+        return f"n = {' or '.join(f'{n:,}' for n in found)}" if found else ""
+
     @property
     def chance(self) -> dict[str, float]:
         """What choosing by lot reaches, of the metrics for which the records say it."""
@@ -128,11 +133,6 @@ def scale(metric: str) -> int:
     return 1 if metric.endswith("rSum") else 100
 
 
-def arrow(difference: Difference) -> str:
-    """Which way a metric went: ▲, ▼, or = where it did not change at all."""
-    return "=" if not difference.change else "▲" if difference.change > 0 else "▼"
-
-
 def verdict(metric: str, difference: Difference) -> Literal["better", "worse", "unsure"]:
     """What a change means; unsure where its corrected p is 0.05 or more."""
     if not difference.significant:
@@ -141,8 +141,10 @@ def verdict(metric: str, difference: Difference) -> Literal["better", "worse", "
 
 
 def change_text(metric: str, difference: Difference) -> str:
-    """An arrow and the size of a change, such as ``▲ 2.0``."""
-    return f"{arrow(difference)} {abs(scale(metric) * difference.change):.1f}"
+    """Which way a metric went and how far, such as ``▲ 2.0``; ``= 0.0`` if that is what shows."""
+    size = f"{abs(scale(metric) * difference.change):.1f}"
+    arrow = "=" if float(size) == 0 else "▲" if difference.change > 0 else "▼"
+    return f"{arrow} {size}"
 
 
 def value_text(metric: str, value: float) -> str:
@@ -155,10 +157,10 @@ def interval_text(metric: str, low: float, high: float) -> str:
     return f"[{value_text(metric, low)}, {value_text(metric, high)}]"
 
 
-def strategy_text(record: Record) -> str:
-    """A record's strategy with its settings."""
+def strategy_text(record: Record, *, full: bool = False) -> str:
+    """A record's strategy with its settings; of a direction's fingerprint the beginning."""
     settings = ", ".join(
-        f"{name}={value}"
+        f"{name}={str(value)[:6] if name == 'direction' and not full else value}"
         for name, value in record.settings.items()
         if value is not None and name != "chance"
     )
@@ -271,7 +273,10 @@ def _names(records: Sequence[Record]) -> list[str]:
 
 
 def _markdown_section(section: Section) -> str:
-    heading = [f"{c.metric}, printed" if c.printed else c.metric for c in section.columns]
+    heading = [
+        ", ".join(filter(None, (c.metric, "printed" if c.printed else section.units(c.metric))))
+        for c in section.columns
+    ]
     rows = [
         ["model", "strategy", *map(_escaped, heading)],
         ["---", "---", *("---:" for _ in heading)],
@@ -305,7 +310,8 @@ def _markdown_notes(section: Section) -> list[str]:
     if any(row.differences for row in section.rows):
         notes.append(
             "In brackets 95 % intervals. ▲ and ▼: against the first plain record of the model; "
-            "in bold where p < 0.05 after Holm's correction over the row.\n"
+            "in bold, with ✓ for better and ✗ for worse, where p < 0.05 after Holm's correction "
+            "over the row. n: units, of which the intervals and p are.\n"
         )
     notes += [
         f"{_escaped(row.model)}, {_escaped(row.record.strategy)} is not compared: "
@@ -326,7 +332,7 @@ def _facts(row: Row) -> str:
     r = row.record
     versions = ", ".join(f"{name} {version}" for name, version in r.versions.items())
     return (
-        f"{row.model}, {r.strategy}: image side {r.image_fingerprint}, "
+        f"{row.model}, {strategy_text(r, full=True)}: image side {r.image_fingerprint}, "
         f"text side {r.text_fingerprint}, seed {r.seed}, {versions}"
     )
 
@@ -341,7 +347,8 @@ def _markdown_cell(row: Row, column: Column) -> str:
     if name not in row.differences:
         return text
     change = change_text(name, row.differences[name])
-    return f"{text} **{change}**" if row.differences[name].significant else f"{text} {change}"
+    mark = {"better": "✓", "worse": "✗"}.get(verdict(name, row.differences[name]))
+    return f"{text} **{change} {mark}**" if mark else f"{text} {change}"
 
 
 def _table(rows: Sequence[Sequence[str]]) -> str:

@@ -55,17 +55,24 @@ class RetrievalTask:
     data: Path | str
 
     @classmethod
-    def read(cls, folder: Path, split: str) -> "RetrievalTask":
-        """Read a folder's ``captions.csv``, of pictures in ``images/``.
+    def read(cls, place: Path, split: str, images: Path | None = None) -> "RetrievalTask":
+        """Read a CSV with the columns image, split and caption.
+
+        Args:
+            place: the file, or a folder that holds ``captions.csv``.
+            split: which part.
+            images: folder of the pictures; by default ``images`` beside the file.
 
         Raises:
             DataError: missing or malformed; says where.
         """
+        file = place / "captions.csv" if place.is_dir() else place
+        images = images or file.parent / "images"
         pictures = [
-            CaptionedPicture(folder / "images" / name, tuple(captions), split)
-            for name, captions in read_captions(folder, split).items()
+            CaptionedPicture(images / name, tuple(captions), split)
+            for name, captions in read_captions(file, split).items()
         ]
-        return cls("retrieval", split, pictures, folder / "captions.csv")
+        return cls("retrieval", split, pictures, file)
 
     @classmethod
     def read_published(

@@ -21,7 +21,7 @@ from litotes.evaluation.choice import Question, fingerprint, option_scores, runs
 from litotes.evaluation.record import Record
 from litotes.strategies import Strategy
 
-CHANCE = {"text": 0.25, "image": 0.25, "group": round(1 / 6, 4)}
+CHANCE = {"text score": 0.25, "image score": 0.25, "group score": round(1 / 6, 4)}
 
 
 class Example(BaseModel):

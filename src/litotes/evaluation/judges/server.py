@@ -228,6 +228,10 @@ class ChatServer:
         except (TimeoutError, self._openai.APITimeoutError):
             raise _TryAgainError(f"no answer within {self.timeout:g} seconds") from None
         except self._openai.APIConnectionError as error:
+            # By name: it is httpx's or httpx2's, as the client's version has it.
+            unmet = type(error.__cause__).__name__ == "ConnectError"
+            if unmet and not self.usage.completions:
+                raise JudgeError(f"no server answers at {self.base_url}") from error
             raise _TryAgainError(f"no whole answer: {error.__cause__ or error}") from error
         except ValidationError as error:
             raise _TryAgainError("an answer that is no chat completion") from error
