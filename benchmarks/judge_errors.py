@@ -15,6 +15,7 @@ import litotes.scenes
 from litotes import strategies
 from litotes.evaluation.judged import JudgedTask
 from litotes.evaluation.judges import FunctionJudge, JudgedQuery, flipped
+from litotes.evaluation.report import update_block
 from litotes.scenes import OracleJudge, sample, write_scenes
 from litotes.scenes.grammar import noun_phrase
 from litotes.scenes.graph import Phrase
@@ -29,6 +30,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--scenes", type=int, default=2000)
     parser.add_argument("--queries", type=int, default=60)
+    parser.add_argument("--into", type=Path, help="Markdown file with the markers judge-errors")
     arguments = parser.parse_args()
     scenes = sample(arguments.scenes, split="dev")
     graphs = [scene.graph for scene in scenes]
@@ -40,12 +42,15 @@ def main() -> None:
         for _ in write_scenes(scenes, Path(folder)):
             pass
         task = JudgedTask(queries[: arguments.queries], Path(folder) / "images", "scenes")
-        print("| answers flipped | " + " | ".join(way.name for way in ways) + " |")
-        print("| ---: |" + " ---: |" * len(ways))
+        lines = ["| answers flipped | " + " | ".join(way.name for way in ways) + " |"]
+        lines.append("| ---: |" + " ---: |" * len(ways))
         for rate in RATES:
             records = task.run(encoder, ways, flipped(oracle, rate, rate))
             found = (f"{100 * record.metrics[METRIC].value:.1f}" for record in records)
-            print(f"| {rate:.0%} | {' | '.join(found)} |")
+            lines.append(f"| {rate:.0%} | {' | '.join(found)} |")
+    print("\n".join(lines))
+    if arguments.into:
+        update_block(arguments.into, "judge-errors", "\n".join(lines))
 
 
 def _asked(shown: str, excluded: str, rng: Random) -> JudgedQuery:
