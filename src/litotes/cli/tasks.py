@@ -80,6 +80,10 @@ class Asked:
 Run = Callable[["DualEncoder", "Sequence[Strategy]"], "list[Record]"]
 
 
+def _stays(place: Path) -> bool:
+    return place.is_file() or place.is_dir()
+
+
 def read_task(asked: Asked) -> Run:
     """What measures an encoder on a task whose data was read, and whose pictures are all there.
 
@@ -88,6 +92,11 @@ def read_task(asked: Asked) -> Run:
     Raises:
         DataError: the data is missing or malformed, or pictures are missing.
     """
+    if asked.data is not None and asked.data.exists() and not _stays(asked.data):
+        raise typer.BadParameter(
+            f"{printable_path(asked.data)} is no file that stays, by whose content a record could "
+            "name its data: save it first"
+        )
     read = TASKS.get(asked.name)
     if read is None:
         raise typer.BadParameter(

@@ -94,4 +94,6 @@ def _example(path: Any, annotation: Any, place: str) -> CcNegExample:
         read = _Annotation.model_validate(annotation)
     except ValidationError as error:
         raise DataError(f"{place}: {problems(error)}") from error
+    if not read.negation.text.strip(", "):
+        raise DataError(f"{place}: its negative-prompt says nothing: {read.negation.text!r}")
     return CcNegExample(path, read.original.caption, read.negation.text)

@@ -7,6 +7,9 @@ from typing import Any
 
 from litotes.errors import DataError
 
+# Captions may be longer than the 131,072 characters that the module allows by itself.
+csv.field_size_limit(2**30)
+
 
 def read_rows(
     file: Path, columns: Sequence[str], check_names: Callable[[Sequence[str]], None] | None = None
@@ -28,6 +31,8 @@ def read_rows(
         with file.open(newline="", encoding="utf-8-sig") as lines:
             reader = csv.DictReader(lines, strict=True)
             names = reader.fieldnames or ()
+            if twice := [name for name in columns if names.count(name) > 1]:
+                raise DataError(f"{file}, line 1: the column {twice[0]!r} stands there twice")
             if check_names is not None:
                 check_names(names)
             if missing := [column for column in columns if column not in names]:

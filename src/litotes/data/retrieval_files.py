@@ -243,6 +243,11 @@ def _coco(source: Path, images: Path) -> Iterator[_Entry]:
 def _coco_file(source: Path) -> Iterator[_Entry]:
     data, text = read_json_and_text(source, TypeAdapter(_Coco))
     captions: dict[int, list[str]] = {image.id: [] for image in data.images}
+    if len(captions) < len(data.images):
+        ids = [image.id for image in data.images]
+        second = next(i for i, one in enumerate(ids) if one in ids[:i])
+        place = place_of(text, ("images", second))
+        raise DataError(f"{source}, {place}: the image {ids[second]} stands there twice")
     for i, annotation in enumerate(data.annotations):
         if annotation.image_id not in captions:
             place = place_of(text, ("annotations", i, "image_id"))

@@ -6,6 +6,7 @@ violating nor right). Photographs in none of them are of unknown content and are
 ranking. Per query: the share of the first ten that violates, and the share that is right.
 """
 
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -75,6 +76,12 @@ class ExclusionTask:
                 raise DataError(
                     f"{file}: the pair {pair.shown!r}, {pair.excluded!r} needs a query and "
                     f"at least {TOP} photographs"
+                )
+            names = Counter((*pair.right, *pair.violating, *pair.not_shown))
+            if twice := [name for name, count in names.items() if count > 1]:
+                raise DataError(
+                    f"{file}: the pair {pair.shown!r}, {pair.excluded!r} names {twice[0]!r} more "
+                    "than once: a photograph is in one of its lists, once"
                 )
         return cls(file, pairs, images or file.parent / "images", split)
 

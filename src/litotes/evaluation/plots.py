@@ -159,7 +159,7 @@ def _plot_many(section: Section, theme: dict[str, str]) -> str:
     for name, panel in zip(names, panels, strict=False):
         _draw_lines(panel, section, name)
         panel.set_title(_axis_name(name), fontsize=10, color=theme["text"])
-    labels = [label(row) for row in rows]
+    labels = [_literal(label(row)) for row in rows]
     panels[0].set_yticks(
         range(len(rows)), [text if len(text) <= 48 else f"{text[:47]}…" for text in labels]
     )
@@ -234,7 +234,13 @@ def _drawn(metric: str, value: float) -> float:
 
 
 def _axis_name(metric: str) -> str:
-    return f"{metric} ÷ 6" if metric.endswith("rSum") else metric
+    return _literal(f"{metric} ÷ 6" if metric.endswith("rSum") else metric)
+
+
+def _literal(text: str) -> str:
+    """Text that matplotlib takes for no formula, and for no label that it should leave out."""
+    escaped = text.replace("$", r"\$")
+    return f" {escaped}" if escaped.startswith("_") else escaped
 
 
 def _figure(width: float, height: float) -> "Figure":

@@ -187,8 +187,8 @@ class Record(BaseModel):
         }
         return cls(
             task=task,
-            split=split,
-            model=encoder.label,
+            split=_readable(split),
+            model=_readable(encoder.label),
             image_fingerprint=encoder.image_fingerprint,
             text_fingerprint=encoder.text_fingerprint,
             strategy=strategy,
@@ -212,6 +212,11 @@ class Record(BaseModel):
         """
         sizes = [len(self.outcomes.get(p, ())) for p in self.averages.get(metric, [metric])]
         return sum(set(sizes) if is_sum(metric) else sizes) or None
+
+
+def _readable(name: str) -> str:
+    """A name of a file, which need not be valid text, as text."""
+    return name.encode(errors="backslashreplace").decode()
 
 
 def write_records(path: Path, records: list[Record]) -> None:

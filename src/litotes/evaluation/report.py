@@ -207,7 +207,8 @@ def update_block(file: Path, name: str, content: str) -> None:
     """
     start, end = f"<!-- {name} -->", f"<!-- /{name} -->"
     try:
-        text = file.read_text(encoding="utf-8")
+        # Not read_text, which makes all line ends alike.
+        text = file.read_bytes().decode()
     except (OSError, UnicodeDecodeError) as error:
         raise DataError(f"cannot read {file}: {error}") from error
     before, found, rest = text.partition(start)

@@ -16,8 +16,9 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from email.utils import parsedate_to_datetime
 from typing import TYPE_CHECKING, Any, TypeAlias
+from urllib.parse import urlsplit
 
-from pydantic import BaseModel, Field, ValidationError
+from pydantic import BaseModel, Field, ValidationError, field_validator
 
 from litotes.errors import LitotesError
 from litotes.evaluation.judges.base import (
@@ -119,13 +120,17 @@ class ChatServer:
             raise LitotesError(
                 "servers need the package openai: `pip install 'litotes[judge]'`"
             ) from error
+        _check_url(base_url)
         self._openai = openai
         self.model = model
         self.base_url = base_url.rstrip("/")
         names = ("LITOTES_JUDGE_KEY", *(["OPENAI_API_KEY"] if self.base_url == OPENAI else []))
         found = (os.environ.get(name) for name in names)
         # The client insists on a key, and local servers take any.
-        self._api_key = api_key or next(filter(None, found), "none")
+        self._api_key = (api_key or next(filter(None, found), "none")).strip()
+        if not (self._api_key.isascii() and self._api_key.isprintable()):
+            # Not shown: it is a secret.
+            raise JudgeError("the server's key holds characters that no key can have")
         self.at_once = at_once
         self.timeout = timeout
         self.retries = retries
@@ -244,7 +249,7 @@ class ChatServer:
         else:
             self.usage.prompt_tokens += content.usage.prompt_tokens
             self.usage.completion_tokens += content.usage.completion_tokens
-        return Completion(content.choices[0].message.content or "")
+        return Completion(content.choices[0].message.text)
 
     def _refusal(self, error: "openai.APIStatusError") -> Completion:
         status = error.status_code
@@ -309,8 +314,19 @@ class _TryAgainError(Exception):
         self.retry_after = retry_after
 
 
+class _Part(BaseModel):
+    text: str = ""
+
+
 class _Message(BaseModel):
-    content: str | None = None
+    content: str | list[_Part] | None = None
+
+    @property
+    def text(self) -> str:
+        """What was said, in one piece or several."""
+        if isinstance(self.content, list):
+            return "".join(part.text for part in self.content)
+        return self.content or ""
 
 
 class _Choice(BaseModel):
@@ -327,6 +343,30 @@ class _Body(BaseModel):
 
     choices: list[_Choice] = Field(min_length=1)
     usage: _Tokens | None = None
+
+    @field_validator("usage", mode="wrap")
+    @classmethod
+    def _counted(cls, value: Any, read: Callable[[Any], _Tokens | None]) -> _Tokens | None:
+        """A count that cannot be read takes nothing from the answer."""
+        try:
+            return read(value)
+        except ValidationError:
+            return None
+
+
+def _check_url(url: str) -> None:
+    """Raise `JudgeError` for what cannot be a server's address."""
+    try:
+        parts = urlsplit(url)
+        known = parts.scheme in ("http", "https") and bool(parts.hostname)
+        # Out of range it raises; and so does what is no number.
+        _ = parts.port
+    except ValueError:
+        known = False
+    if not known or not (url.isascii() and url.isprintable()) or " " in url:
+        raise JudgeError(
+            f"{url!r} is no address of a server: write it as http://localhost:8000/v1"
+        )
 
 
 def _question(url: str, question: str) -> Messages:
