@@ -92,7 +92,7 @@ def test_a_damaged_checkpoint_and_another_recipe_are_errors(recipe, tmp_path, of
 
 
 def test_the_recipe_in_the_repository_is_valid():
-    assert read_recipe(Path(__file__).parents[2] / "recipes" / "scenes.toml").model == "scenes"
+    assert read_recipe(Path(__file__).parents[2] / "recipes" / "scenes.toml").method == "scenes"
 
 
 def test_what_it_is_trained_on_denies_as_seldom_as_the_web():

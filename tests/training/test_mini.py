@@ -113,7 +113,7 @@ def test_fewer_photographs_than_a_batch_are_an_error(data, tmp_path):
         (("epochs = 3", "epochs = 0"), "epochs"),
         (("epochs = 3", "epoch = 3"), "epoch: Extra inputs"),
         (("seed = 3", "seed = "), "no TOML"),
-        (('"mini"', '"maxi"'), "model"),
+        (('"mini"', '"maxi"'), "method"),
     ],
 )
 def test_a_wrong_recipe_says_which_setting(tmp_path, change, problem):
@@ -123,4 +123,4 @@ def test_a_wrong_recipe_says_which_setting(tmp_path, change, problem):
 
 
 def test_the_recipe_in_the_repository_is_valid():
-    assert read_recipe(Path(__file__).parents[2] / "recipes" / "mini.toml").model == "mini"
+    assert read_recipe(Path(__file__).parents[2] / "recipes" / "mini.toml").method == "mini"
