@@ -364,9 +364,7 @@ def _check_url(url: str) -> None:
     except ValueError:
         known = False
     if not known or not (url.isascii() and url.isprintable()) or " " in url:
-        raise JudgeError(
-            f"{url!r} is no address of a server: write it as http://localhost:8000/v1"
-        )
+        raise JudgeError(f"{url!r} is no address of a server: write it as http://localhost:8000/v1")
 
 
 def _question(url: str, question: str) -> Messages:
