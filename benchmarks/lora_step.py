@@ -42,9 +42,7 @@ def main() -> None:
     def step(images: Callable[[], torch.Tensor]) -> None:
         batch = examples.batch(0)
         ids, _ = encoder.text.tokenize(batch.texts)
-        parts = [(rows, encoder.text.run(ids)) for rows, ids in encoder.text.batches(ids, 64)]
-        order = torch.cat([rows for rows, _ in parts]).argsort()
-        texts = torch.cat([vectors for _, vectors in parts])[order]
+        texts = encoder.text.run_all(ids, 64)
         loss(images(), *texts.split(recipe.batch_size)).total.backward()
         optimiser.step()
         optimiser.zero_grad()

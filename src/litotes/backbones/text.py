@@ -109,6 +109,14 @@ class TextStack(ABC):
             yield rows, ids[rows, :longest]
             start += len(rows)
 
+    def run_all(self, ids: Tensor, batch_size: int, max_tokens: int | None = None) -> Tensor:
+        """As :meth:`run`, in the batches of :meth:`batches`: ``(N, L)`` → ``(N, d)``, in order."""
+        rows, parts = zip(
+            *((rows, self.run(part)) for rows, part in self.batches(ids, batch_size, max_tokens)),
+            strict=True,
+        )
+        return torch.cat(parts)[torch.cat(rows).argsort()]
+
 
 class CountingTokenizer:
     """A tokenizer that says how many captions it cut.

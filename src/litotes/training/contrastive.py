@@ -3,15 +3,12 @@
 import math
 import sys
 import time
-from collections.abc import Callable, Iterator
-from contextlib import nullcontext
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import torch
 from open_clip.transformer import PatchDropout
-from rich.console import Console
-from rich.progress import Progress
 from torch import Tensor, nn
 
 from litotes.backbones.encoder import DualEncoder
@@ -20,7 +17,7 @@ from litotes.losses.infonce import info_nce
 from litotes.losses.words import WordPrediction
 from litotes.training.muon import Muon
 from litotes.training.recipe import ScenesRecipe
-from litotes.training.run import Parts, load_checkpoint, save_checkpoint, warm_cosine
+from litotes.training.run import Parts, load_checkpoint, save_checkpoint, shown_steps, warm_cosine
 
 EVERY = 25
 """Steps between checkpoints."""
@@ -69,7 +66,8 @@ def train_contrastive(
     first = load_checkpoint(run, parts, states)
     losses: list[float] = []
     start = time.monotonic()
-    for step in _shown(range(first, recipe.steps), recipe.steps, progress):
+    shown = sys.stderr.isatty() if progress is None else progress
+    for step in shown_steps(range(first, recipe.steps), recipe.steps, shown):
         # What a step draws depends on the seed and its number alone.
         torch.manual_seed(recipe.seed * 1_000_003 + step)
         model.visual.patch_dropout = _patch_dropout(recipe, step)
@@ -129,22 +127,7 @@ def _loss(
     """InfoNCE, and the same with the prediction of words beside it."""
     images = encoder.image.run(pixels)
     ids, _ = encoder.text.tokenize(captions)
-    rows, parts = zip(
-        *((rows, encoder.text.run(part)) for rows, part in encoder.text.batches(ids, GROUP)),
-        strict=True,
-    )
-    texts = torch.cat(parts)[torch.cat(rows).argsort()]
+    texts = encoder.text.run_all(ids, GROUP)
     scale: Any = encoder.model.logit_scale
     loss = info_nce(images, texts, scale.exp())
     return loss, loss + weight * (words(images, ids) + words(texts, ids))
-
-
-def _shown(steps: range, total: int, progress: bool | None) -> Iterator[int]:
-    shown = sys.stderr.isatty() if progress is None else progress
-    bar = Progress(console=Console(stderr=True)) if shown else nullcontext()
-    with bar as active:
-        task = active.add_task("Training", total=total, completed=steps.start) if active else None
-        for step in steps:
-            yield step
-            if active and task is not None:
-                active.advance(task)

@@ -8,7 +8,7 @@ that a run that was stopped goes on to the same weights.
 import math
 import sys
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from contextlib import nullcontext
 from dataclasses import dataclass
 from pathlib import Path
@@ -16,8 +16,6 @@ from typing import Any, NamedTuple, Protocol, TypeVar
 
 import torch
 import torch.distributed.nn.functional
-from rich.console import Console
-from rich.progress import Progress
 from torch import Tensor, nn
 from torch.func import functional_call
 from torch.nn.functional import normalize
@@ -27,7 +25,7 @@ from litotes.errors import DataError
 from litotes.losses.hanclip import LossParts, preservation
 from litotes.training.lora import train_lora
 from litotes.training.recipe import FitSettings
-from litotes.training.run import Parts, load_checkpoint, save_checkpoint, warm_cosine
+from litotes.training.run import Parts, load_checkpoint, save_checkpoint, shown_steps, warm_cosine
 
 T = TypeVar("T")
 
@@ -145,7 +143,7 @@ def fit(
     first = load_checkpoint(run, parts, states)
     tally = _Tally()
     shown = accelerator.is_main_process and (sys.stderr.isatty() if progress is None else progress)
-    for step in _shown(range(first, settings.steps), settings.steps, shown):
+    for step in shown_steps(range(first, settings.steps), settings.steps, shown):
         if best.waited >= settings.patience:
             break
         if adapter_only:
@@ -272,16 +270,8 @@ class _Towers(nn.Module):
     def forward(self, ids: Tensor, pixels: Any) -> tuple[Tensor, Tensor | None]:
         """Vectors, not normalised, of token ids ``(S, L)``, and of pixels if there are any."""
         seen = None if pixels is None else self.encoder.image.run(pixels)
-        return _encoded(self.encoder, ids), seen
-
-
-def _encoded(encoder: DualEncoder, ids: Tensor) -> Tensor:
-    """Vectors ``(S, d)``, not normalised, encoded by length."""
-    rows, parts = [], []
-    for some, batch in encoder.text.batches(ids, GROUP, TOKENS):
-        rows.append(some)
-        parts.append(encoder.text.run(batch.to(encoder.device)))
-    return torch.cat(parts)[torch.cat(rows).argsort().to(encoder.device)]
+        vectors = self.encoder.text.run_all(ids.to(self.encoder.device), GROUP, TOKENS)
+        return vectors, seen
 
 
 class _Original:
@@ -372,12 +362,3 @@ class _Tally:
         seconds = round(time.monotonic() - self.start, 1)
         self.losses, self.measured, self.start = [], None, time.monotonic()
         return {**means, **measured, "seconds": seconds}
-
-
-def _shown(steps: range, total: int, shown: bool) -> Iterator[int]:
-    with Progress(console=Console(stderr=True)) if shown else nullcontext() as bar:
-        task = bar.add_task("Training", total=total, completed=steps.start) if bar else None
-        for step in steps:
-            yield step
-            if bar and task is not None:
-                bar.advance(task)

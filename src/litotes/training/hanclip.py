@@ -2,6 +2,7 @@
 
 import warnings
 from collections.abc import Callable, Sequence
+from functools import lru_cache
 from pathlib import Path
 from random import Random
 from typing import Literal, NamedTuple, Protocol
@@ -92,11 +93,15 @@ def shuffled_batches(count: int, batch_size: int, seed: int) -> Callable[[int], 
     """Which examples each step takes: every one once, in random order, then anew."""
     each = count // batch_size
 
-    def rows(step: int) -> list[int]:
-        epoch, place = divmod(step, each)
+    @lru_cache(maxsize=1)
+    def order_of(epoch: int) -> list[int]:
         order = list(range(count))
         Random(f"{seed} {epoch}").shuffle(order)
-        return order[place * batch_size : (place + 1) * batch_size]
+        return order
+
+    def rows(step: int) -> list[int]:
+        epoch, place = divmod(step, each)
+        return order_of(epoch)[place * batch_size : (place + 1) * batch_size]
 
     return rows
 

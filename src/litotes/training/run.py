@@ -4,11 +4,14 @@ import json
 import math
 import os
 import pickle
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import nullcontext
 from pathlib import Path
 from typing import Any, Protocol
 
 import torch
+from rich.console import Console
+from rich.progress import Progress
 from torch import Tensor
 
 from litotes.data.files import write_atomically
@@ -105,3 +108,13 @@ def warm_cosine(step: int, total: int, warmup: float) -> float:
     if step < rising:
         return (step + 1) / rising
     return 0.5 * (1 + math.cos(math.pi * (step - rising) / max(1, total - rising)))
+
+
+def shown_steps(steps: range, total: int, shown: bool) -> Iterator[int]:
+    """Steps of ``total``, with a progress bar on the error stream if it is to be shown."""
+    with Progress(console=Console(stderr=True)) if shown else nullcontext() as bar:
+        task = bar.add_task("Training", total=total, completed=steps.start) if bar else None
+        for step in steps:
+            yield step
+            if bar and task is not None:
+                bar.advance(task)
