@@ -8,8 +8,9 @@ BIN := $(VENV)/bin
 demo: $(VENV)/installed
 	$(BIN)/python examples/demo.py
 
+# One process a core, each with one thread: threads of several processes would wait for each other.
 test: $(VENV)/installed check
-	$(BIN)/python -m pytest --cov --cov-report=term:skip-covered
+	OMP_NUM_THREADS=1 $(BIN)/python -m pytest -n auto --dist loadscope --cov --cov-report=term:skip-covered
 
 check: $(VENV)/installed
 	$(BIN)/ruff check .

@@ -15,6 +15,7 @@ from litotes.losses.hanclip import (
     HanclipLoss,
     NegationContrast,
     preservation,
+    told_apart,
 )
 
 GEOMETRIES = ["hyperbolic", "euclidean", "cosine"]
@@ -190,6 +191,25 @@ def test_preservation_is_what_turned_away():
     lost = preservation(adapted, original)
     assert lost.item() == pytest.approx((0 + 1 - math.sqrt(0.5)) / 2)
     assert gradcheck(lambda x: preservation(x, original), adapted)
+
+
+def test_vectors_are_told_apart_from_all_but_equal_targets():
+    generator = torch.Generator().manual_seed(0)
+    adapted, targets = torch.randn(2, 5, 4, generator=generator, dtype=torch.float64)
+    targets[3] = 2 * targets[1]
+    adapted.requires_grad_()
+    expected = []
+    for i in range(5):
+        scores = [
+            math.exp(float(torch.cosine_similarity(adapted[i], targets[j], dim=0).detach()) / 0.1)
+            for j in range(5)
+            if i == j or {i, j} != {1, 3}
+        ]
+        own = math.exp(float(torch.cosine_similarity(adapted[i], targets[i], dim=0).detach()) / 0.1)
+        expected.append(-math.log(own / sum(scores)))
+    loss = told_apart(adapted, targets, temperature=0.1)
+    assert loss.item() == pytest.approx(sum(expected) / 5)
+    assert gradcheck(lambda x: told_apart(x, targets, 0.1), adapted)
 
 
 def test_radius_of_a_normalised_point_is_that_of_its_sphere():

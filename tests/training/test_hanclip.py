@@ -17,7 +17,7 @@ from litotes.scenes.adaptation import SceneExamples, scene_statements
 from litotes.scenes.graph import truth
 from litotes.training.hanclip import shuffled_batches, train_hanclip
 from litotes.training.photographs import StatementExamples, read_photographs
-from litotes.training.recipe import read_recipe
+from litotes.training.recipe import TruthLossSettings, read_recipe
 
 RECIPES = Path(__file__).parents[2] / "recipes"
 QUADRUPLETS = RECIPES / "hanclip.toml"
@@ -150,11 +150,14 @@ def test_contrast_asks_for_nothing_where_nothing_is_known():
 def test_scenes_statements_are_both_true_and_false_of_their_scene():
     examples = SceneExamples(read_recipe(QUADRUPLETS, ["model=scenes", *SMALL]))
     for row, graph in enumerate(examples.graphs):
-        said = scene_statements(graph, examples._rng(row))
+        said = scene_statements(graph, TruthLossSettings(), examples._rng(row))
         values = [truth(made.statement, graph) for made in said.captions]
         assert True in values
         assert False in values
-        assert not any(has_negation(anchor.text) for anchor in said.anchors)
+        for anchor in said.anchors:
+            assert has_negation(anchor.text) == (anchor.excluded is not None)
+            assert not has_negation(anchor.excluded or "")
+            assert not has_negation(anchor.affirmed or "")
 
 
 def test_scenes_quadruplets_are_true_true_and_false():
@@ -167,9 +170,10 @@ def test_scenes_quadruplets_are_true_true_and_false():
         assert has_negation(negative.text)
 
 
-@pytest.mark.parametrize("lora", [True, False])
-def test_a_run_on_scenes_ends_in_an_adapter_or_in_weights(tmp_path, lora):
-    changes = ["model=scenes", *SMALL, *([] if lora else ["lora=none"])]
+@pytest.mark.parametrize("change", [None, "lora.dense=true", "lora=none"])
+def test_a_run_on_scenes_ends_in_an_adapter_or_in_weights(tmp_path, change):
+    lora = change != "lora=none"
+    changes = ["model=scenes", *SMALL, *([change] if change else [])]
     recipe = read_recipe(QUADRUPLETS, changes)
     encoder = litotes.load("scenes")
     before = encoder.text_fingerprint

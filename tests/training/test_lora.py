@@ -17,7 +17,7 @@ import litotes
 from litotes.backbones.encoder import DualEncoder
 from litotes.backbones.openclip import from_open_clip
 from litotes.errors import ModelError
-from litotes.training.lora import LoraSettings, add_lora, train_lora
+from litotes.training.lora import LoraSettings, add_lora, factorise, train_dense, train_lora
 
 TEXTS = ["a dog", "no dog on the beach", "two cats, not one"]
 SPLIT = {"attn.q_proj", "attn.k_proj", "attn.v_proj"}
@@ -275,3 +275,37 @@ def test_half_precision_is_refused() -> None:
 def test_settings_out_of_range(wrong: dict[str, Any]) -> None:
     with pytest.raises(ValidationError):
         LoraSettings(**wrong)
+
+
+@pytest.mark.parametrize(("rank", "exact"), [(64, True), (200, True), (2, False)])
+def test_dense_training_ends_in_the_nearest_change_of_its_rank(
+    encoder: DualEncoder, rank: int, exact: bool
+) -> None:
+    settings = LoraSettings(rank=rank, alpha=3.0, targets=("q", "v", "out", "mlp"))
+    original = {name: w.clone() for name, w in encoder.model.state_dict().items()}
+    add_lora(encoder, settings)
+    before = train_dense(encoder)
+    dense = [p for p in encoder.model.parameters() if p.requires_grad]
+    assert len(dense) == len(before) == len(adapted(encoder))
+    step(encoder, dense)
+    trained = encoder.encode_texts(TEXTS)
+    changes = {
+        name: encoder.model.get_submodule(name).base_layer.weight.detach() - weight
+        for name, weight in before.items()
+    }
+    kept = factorise(encoder, before)
+    assert not any(
+        p.requires_grad for name, p in encoder.model.named_parameters() if "base" in name
+    )
+    squares = lost = 0.0
+    for name, change in changes.items():
+        layer = encoder.model.get_submodule(name)
+        assert torch.equal(layer.base_layer.weight, before[name])
+        squares += float(change.square().sum())
+        lost += float((layer.get_delta_weight("default").detach() - change).square().sum())
+    assert kept == pytest.approx(1 - lost / squares, abs=1e-4)
+    assert (kept > 1 - 1e-5) == exact
+    assert torch.allclose(encoder.encode_texts(TEXTS), trained, atol=1e-5) == exact
+    for name, weight in original.items():
+        if name.startswith("visual."):
+            assert torch.equal(weight, encoder.model.state_dict()[name])

@@ -119,16 +119,16 @@ class _ChoiceTask(Protocol):
 
 
 def _choice(task: _ChoiceTask) -> Run:
+    from litotes.backbones.vectors import require_pictures
     from litotes.evaluation.choice import picture_paths
-    from litotes.evaluation.vectors import require_pictures
 
     require_pictures(picture_paths(task.images, task.questions))
     return task.run
 
 
 def _exclusion(asked: Asked) -> Run:
+    from litotes.backbones.vectors import require_pictures
     from litotes.evaluation.exclusion import ExclusionTask
-    from litotes.evaluation.vectors import require_pictures
 
     task = ExclusionTask.read(asked.place, asked.split, asked.pictures)
     require_pictures([task.images / name for name in task.photographs()])
@@ -136,8 +136,8 @@ def _exclusion(asked: Asked) -> Run:
 
 
 def _retrieval(asked: Asked) -> Run:
+    from litotes.backbones.vectors import require_pictures
     from litotes.evaluation.retrieval import RetrievalTask
-    from litotes.evaluation.vectors import require_pictures
 
     task = RetrievalTask.read(asked.place, asked.split, asked.pictures)
     require_pictures([picture.path for picture in task.pictures])
@@ -146,8 +146,8 @@ def _retrieval(asked: Asked) -> Run:
 
 def _published(kind: str, file: str = "") -> Callable[[Asked], Run]:
     def read(asked: Asked) -> Run:
+        from litotes.backbones.vectors import require_pictures
         from litotes.evaluation.retrieval import RetrievalTask
-        from litotes.evaluation.vectors import require_pictures
 
         # Karpathy's files have no dev: what others call so is their val.
         split = "val" if (kind, asked.split) == ("karpathy", "dev") else asked.split
@@ -224,8 +224,8 @@ def _with_judge(task: "JudgedTask", judge: "Callable[[], Judge]") -> Run:
 
 
 def _ncoco(asked: Asked) -> Run:
+    from litotes.backbones.vectors import require_pictures
     from litotes.evaluation.judged import NCocoTask
-    from litotes.evaluation.vectors import require_pictures
 
     task = NCocoTask.read(asked.file("ncoco.json"), asked.pictures)
     require_pictures([path for paths in task.candidates for path in paths])

@@ -77,8 +77,8 @@ def _measure(dev: str | None, data: Path | None) -> "Callable[[DualEncoder], flo
     """What ``--dev`` asks for, as a function of an encoder, which is read plainly."""
     if dev is None:
         return None
+    from litotes.backbones.vectors import forget
     from litotes.cli.tasks import Asked, read_task
-    from litotes.evaluation.vectors import forget
     from litotes.strategies import Plain
 
     task, colon, metric = dev.rpartition(":")

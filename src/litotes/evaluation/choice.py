@@ -20,9 +20,9 @@ import torch
 from torch import Tensor
 
 from litotes.backbones.encoder import DualEncoder
+from litotes.backbones.vectors import image_vectors
 from litotes.data.retrieval_files import reroot
-from litotes.evaluation.task import query_vectors, strategy_settings
-from litotes.evaluation.vectors import check_finite, image_vectors
+from litotes.evaluation.task import check_finite, query_vectors, strategy_settings
 from litotes.strategies import Plain, Strategy
 
 BLIND = "blind"

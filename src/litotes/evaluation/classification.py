@@ -26,11 +26,11 @@ from torch import Tensor
 from torch.nn.functional import normalize
 
 from litotes.backbones.encoder import DualEncoder
+from litotes.backbones.vectors import image_vectors
 from litotes.data.images import find_images
 from litotes.errors import DataError
 from litotes.evaluation.record import Record
-from litotes.evaluation.task import query_vectors, strategy_settings
-from litotes.evaluation.vectors import check_finite, image_vectors
+from litotes.evaluation.task import check_finite, query_vectors, strategy_settings
 from litotes.strategies import Plain, Strategy
 
 Pictures = Mapping[str, Sequence[Path]]

@@ -18,11 +18,11 @@ from pydantic import BaseModel, TypeAdapter
 from torch import Tensor
 
 from litotes.backbones.encoder import DualEncoder
+from litotes.backbones.vectors import image_vectors
 from litotes.data.json_files import read_json
 from litotes.errors import DataError
 from litotes.evaluation.record import Record
-from litotes.evaluation.task import query_vectors, strategy_settings
-from litotes.evaluation.vectors import check_finite, image_vectors
+from litotes.evaluation.task import check_finite, query_vectors, strategy_settings
 from litotes.strategies import Strategy
 
 TOP = 10

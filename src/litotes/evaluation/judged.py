@@ -22,6 +22,7 @@ from pydantic import BaseModel, Field, StringConstraints, TypeAdapter
 from torch import Tensor
 
 from litotes.backbones.encoder import DualEncoder
+from litotes.backbones.vectors import image_vectors
 from litotes.data.images import find_images
 from litotes.data.json_files import read_json, read_text
 from litotes.data.retrieval_files import reroot
@@ -29,8 +30,7 @@ from litotes.errors import DataError
 from litotes.evaluation.judges.base import Answer, Judge
 from litotes.evaluation.judges.questions import JudgedQuery, questions_by_rule
 from litotes.evaluation.record import Record
-from litotes.evaluation.task import query_vectors, strategy_settings
-from litotes.evaluation.vectors import check_finite, image_vectors
+from litotes.evaluation.task import check_finite, query_vectors, strategy_settings
 from litotes.strategies import Strategy
 
 TOP = 5

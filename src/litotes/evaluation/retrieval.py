@@ -22,11 +22,11 @@ from numpy.typing import NDArray
 from torch import Tensor
 
 from litotes.backbones.encoder import DualEncoder
+from litotes.backbones.vectors import image_vectors
 from litotes.data.captions import read_captions
 from litotes.data.retrieval_files import CaptionedPicture, pictures_of_split, read_pictures
 from litotes.evaluation.record import Record
-from litotes.evaluation.task import query_vectors, strategy_settings
-from litotes.evaluation.vectors import check_finite, image_vectors
+from litotes.evaluation.task import check_finite, query_vectors, strategy_settings
 from litotes.strategies import Plain, Strategy
 
 KS = (1, 5, 10)

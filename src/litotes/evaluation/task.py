@@ -8,8 +8,9 @@ import torch
 from torch import Tensor
 
 from litotes.backbones.encoder import DualEncoder
+from litotes.backbones.vectors import text_vectors
+from litotes.errors import DataError
 from litotes.evaluation.record import Record
-from litotes.evaluation.vectors import text_vectors
 from litotes.language import Query, parse_all
 from litotes.steering import NegationDirection
 from litotes.strategies import Plain, Steer, Strategy
@@ -71,3 +72,13 @@ def strategy_settings(strategy: Strategy) -> dict[str, Any]:
         name: value.fingerprint if isinstance(value, NegationDirection) else value
         for name, value in values.items()
     }
+
+
+def check_finite(scores: Tensor, names: Sequence[str]) -> None:
+    """Raise `DataError` naming the first caption with a score ``(N, M)`` that is not finite.
+
+    A NaN compares as false with everything and so could pass for a right answer.
+    """
+    bad = (~torch.isfinite(scores).all(1)).nonzero().flatten()
+    if len(bad):
+        raise DataError(f"the scores of {names[int(bad[0])]!r} are not finite numbers")

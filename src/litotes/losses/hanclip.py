@@ -164,6 +164,26 @@ def preservation(adapted: Tensor, original: Tensor) -> Tensor:
     return 1 - cosine_similarity(adapted, original.detach(), dim=-1).mean()
 
 
+@full_precision
+def told_apart(adapted: Tensor, targets: Tensor, temperature: float = 0.05) -> Tensor:
+    """InfoNCE of each vector's own target among all targets: a scalar.
+
+    Targets of one form lie close together, so that their middle is near all of them; here it is
+    the difference that counts. Equal targets are no wrong ones.
+
+    Args:
+        adapted: ``(B, d)``.
+        targets: where they should be, ``(B, d)``; gets no gradient.
+        temperature: what cosines are divided by.
+    """
+    targets = normalize(targets.detach(), dim=-1)
+    same = targets @ targets.T > 1 - ROUNDING * 10
+    same.fill_diagonal_(False)
+    scores = normalize(adapted, dim=-1) @ targets.T / temperature
+    own = torch.arange(len(targets), device=targets.device)
+    return cross_entropy(scores.masked_fill(same, -torch.inf), own)
+
+
 def direction(a: Tensor, b: Tensor) -> Tensor:
     """Unit vectors of ``a - b``, 0 and without gradient where that is only rounding: ``(B, d)``."""
     difference = a - b

@@ -5,11 +5,11 @@ from functools import cached_property
 from random import Random
 from typing import NamedTuple
 
-import torch
 from PIL import Image
 from torch import Tensor
 
 from litotes.backbones.encoder import DualEncoder
+from litotes.backbones.vectors import drawn_vectors
 from litotes.scenes.captions import (
     Caption,
     absent_kind,
@@ -20,8 +20,8 @@ from litotes.scenes.captions import (
 )
 from litotes.scenes.drawing import draw
 from litotes.scenes.evaluation import truth_table
-from litotes.scenes.grammar import noun_phrase
-from litotes.scenes.graph import OPPOSITE, Not, Phrase, SceneGraph
+from litotes.scenes.grammar import joined, noun_phrase, say_relation
+from litotes.scenes.graph import OPPOSITE, Exists, Fact, Not, Phrase, Related, SceneGraph
 from litotes.scenes.kinds import KINDS
 from litotes.scenes.negation import (
     exclude_colour,
@@ -33,7 +33,7 @@ from litotes.scenes.negation import (
 )
 from litotes.scenes.pairs import QUESTION_KINDS, question
 from litotes.scenes.world import pick, scene_graph
-from litotes.training.fit import Anchor, Batch
+from litotes.training.fit import ANYTHING, Anchor, Batch
 from litotes.training.hanclip import (
     Captions,
     loss_of,
@@ -41,10 +41,11 @@ from litotes.training.hanclip import (
     shuffled_batches,
     statement_batch,
 )
-from litotes.training.recipe import HanclipRecipe
+from litotes.training.recipe import HanclipRecipe, TruthLossSettings
 
 SEED_OFFSET = 1000
-AT_ONCE = 512
+LONG = 0.25
+"""Of so many scenes a long description is an anchor, of the others a mere name."""
 
 
 class SceneExamples:
@@ -69,15 +70,19 @@ class SceneExamples:
     def batch(self, step: int) -> Batch:
         """Quadruplets or statements, as the recipe says."""
         rows = self.rows(step)
-        graphs = [self.graphs[row] for row in rows]
         if self.recipe.loss:
             return quadruplet_batch(rows, list(map(self.captions, rows)), loss_of(self.recipe.loss))
-        assert self.recipe.truth
-        said = [scene_statements(self.graphs[row], self._rng(row, step)) for row in rows]
-        table = truth_table([c.statement for made in said for c in made.captions], graphs)
+        settings = self.recipe.truth
+        assert settings
+        said = [scene_statements(self.graphs[row], settings, self._rng(row, step)) for row in rows]
+        bank = min(settings.bank, len(self.graphs))
+        others = self._rng(step).sample(range(len(self.graphs)), bank)
+        pictures = [*rows, *(row for row in others if row not in set(rows))]
+        statements = [c.statement for made in said for c in made.captions]
+        table = truth_table(statements, [self.graphs[row] for row in pictures])
         texts = [[c.text for c in made.captions] for made in said]
         anchors = [anchor for made in said for anchor in made.anchors]
-        return statement_batch(rows, texts, table, self.recipe.truth, anchors)
+        return statement_batch(pictures, texts, table, settings, anchors)
 
     def made(self, row: int) -> tuple[Caption, Caption, Caption]:
         """The quadruplet of a scene, with what its captions claim."""
@@ -98,13 +103,7 @@ class SceneExamples:
 
     def vectors(self, encoder: DualEncoder) -> Tensor:
         """Vectors ``(N, d)`` of all scenes, not normalised."""
-        numbers = range(len(self.graphs))
-        return torch.cat(
-            [
-                encoder.encode_images(self.pictures(numbers[i : i + AT_ONCE]), normalize=False)
-                for i in range(0, len(numbers), AT_ONCE)
-            ]
-        )
+        return drawn_vectors(encoder, [draw(graph) for graph in self.graphs])
 
     def _rng(self, *numbers: int) -> Random:
         return Random(f"{self.recipe.fit.seed} {numbers}")
@@ -117,9 +116,9 @@ class Said(NamedTuple):
     anchors: list[Anchor]
 
 
-def scene_statements(graph: SceneGraph, rng: Random) -> Said:
+def scene_statements(graph: SceneGraph, settings: TruthLossSettings, rng: Random) -> Said:
     """Statements, true and false, of every form that affirms, denies, or does both."""
-    true, long = _affirmative(graph, rng), description(graph, rng)
+    true = _affirmative(graph, rng)
     kinds = shuffled(sorted({thing.kind for thing in graph.things}), rng)
     absent = absent_kind(graph, rng)
     made = [
@@ -131,8 +130,32 @@ def scene_statements(graph: SceneGraph, rng: Random) -> Said:
         *_colour_statements(graph, rng),
         *_relation_statements(graph, rng),
     ]
-    named = noun_phrase(Phrase(pick(rng, list(KINDS))), rng)
-    return Said(made, [Anchor(text) for text in (true.text, long.text, named)])
+    # Long descriptions take as long as all statements of a scene, and move less.
+    if rng.random() < LONG:
+        other = description(graph, rng).text
+    else:
+        other = noun_phrase(Phrase(pick(rng, list(KINDS))), rng)
+    anchors = [_excluding(caption, settings, rng) for caption in made if _denied(caption)]
+    return Said(made, [Anchor(true.text), Anchor(other), *anchors])
+
+
+def _denied(caption: Caption) -> list[Fact]:
+    return [claim.claim for claim in caption.statement if isinstance(claim, Not)]
+
+
+def _excluding(caption: Caption, settings: TruthLossSettings, rng: Random) -> Anchor:
+    """Where a caption should be that denies: away from what is denied."""
+    (denied,) = _denied(caption)
+    if isinstance(denied, Related):
+        excluded = say_relation(denied.a, denied.relation, denied.b, [], None, rng)
+    else:
+        assert isinstance(denied, Exists)
+        excluded = noun_phrase(denied.phrase, rng)
+    affirmed = [c.phrase for c in caption.statement if isinstance(c, Exists)]
+    if not affirmed:
+        return Anchor(caption.text, ANYTHING, excluded, settings.denial_beta)
+    named = joined([noun_phrase(phrase, rng) for phrase in affirmed])
+    return Anchor(caption.text, named, excluded, settings.beta)
 
 
 def _affirmative(graph: SceneGraph, rng: Random) -> Caption:

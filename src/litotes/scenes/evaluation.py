@@ -15,16 +15,16 @@ from typing import Any, TypeVar, cast
 import numpy as np
 import torch
 from numpy.typing import NDArray
-from PIL import Image
 from sklearn.metrics import roc_auc_score
 from torch import Tensor
+from torch.nn.functional import normalize
 
 from litotes.backbones.encoder import DualEncoder
+from litotes.backbones.vectors import drawn_vectors
 from litotes.evaluation.exclusion import TOP, top_shares
 from litotes.evaluation.record import Record
 from litotes.evaluation.retrieval import KS, retrieval_ranks
-from litotes.evaluation.task import query_vectors, strategy_settings
-from litotes.evaluation.vectors import check_finite
+from litotes.evaluation.task import check_finite, query_vectors, strategy_settings
 from litotes.language import Query, parse_all
 from litotes.scenes.captions import Caption, caption, description, relations, shuffled
 from litotes.scenes.drawing import draw
@@ -70,7 +70,6 @@ EXCLUSION_SCENES = 4000
 """So many scenes at least are searched by queries that exclude, so that each can be violated."""
 EXCLUSION_QUERIES = 100
 """Queries of each kind."""
-ENCODED_AT_ONCE = 512
 
 
 class _World:
@@ -131,12 +130,7 @@ class _World:
 
     def images(self, graphs: Sequence[SceneGraph]) -> Tensor:
         """Unit vectors ``(N, d)`` of the scenes' pictures."""
-        return torch.cat([self.encoder.encode_images(part) for part in _pictures(graphs)])
-
-
-def _pictures(graphs: Sequence[SceneGraph]) -> Iterator[list[Image.Image]]:
-    for start in range(0, len(graphs), ENCODED_AT_ONCE):
-        yield [Image.fromarray(draw(g)) for g in graphs[start : start + ENCODED_AT_ONCE]]
+        return normalize(drawn_vectors(self.encoder, [draw(graph) for graph in graphs]), dim=-1)
 
 
 def _multiple_choice(world: _World, encode: Encode) -> Outcomes:

@@ -8,7 +8,7 @@ that a run that was stopped goes on to the same weights.
 import math
 import sys
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import nullcontext
 from dataclasses import dataclass
 from pathlib import Path
@@ -22,7 +22,7 @@ from torch.nn.functional import normalize
 
 from litotes.backbones.encoder import DualEncoder, ImageLike, weights_digest
 from litotes.errors import DataError
-from litotes.losses.hanclip import LossParts, preservation
+from litotes.losses.hanclip import LossParts, preservation, told_apart
 from litotes.training.lora import train_lora
 from litotes.training.recipe import FitSettings
 from litotes.training.run import Parts, load_checkpoint, save_checkpoint, shown_steps, warm_cosine
@@ -34,12 +34,17 @@ GROUP, TOKENS = 64, 1024
 many short ones would cost as if all were long."""
 
 
+ANYTHING = ""
+"""What a mere denial affirms."""
+
+
 class Anchor(NamedTuple):
     """Where a text's vector should be, in terms of the encoder as it was.
 
     Attributes:
         text: what is encoded.
         affirmed: whose vector it should have; by default its own, so that it stays in place.
+            :data:`ANYTHING` stands for the mean of all pictures' vectors.
         excluded: what that vector is moved away from, as the strategy `subtract` does it.
         beta: how far.
     """
@@ -123,7 +128,7 @@ def fit(
     trained = {name: p for name, p in encoder.model.named_parameters() if p.requires_grad}
     if not trained:
         raise ValueError("no weight of the encoder asks for gradients")
-    adapter_only = all(".lora_" in name for name in trained)
+    adapter_only = all(".lora_" in name or ".base_layer." in name for name in trained)
     # What a side is, is told by its weights as they were.
     _ = encoder.image_fingerprint, encoder.text_fingerprint
     run.mkdir(parents=True, exist_ok=True)
@@ -166,7 +171,7 @@ def fit(
         done, ends = step + 1, step + 1 == settings.steps
         if measure and (done % settings.measure_every == 0 or ends):
             encoder.model.eval()
-            _mark(encoder, trained)
+            mark_trained(encoder, trained)
             tally.measured = best.offer(measure(encoder), trained)
         if accelerator.is_main_process and (done % settings.checkpoint_every == 0 or ends):
             metrics = {"step": done, "lr": float(schedule.get_last_lr()[0]), **tally.taken()}
@@ -176,12 +181,12 @@ def fit(
             for name, parameter in trained.items():
                 parameter.copy_(best.weights[name])
     encoder.model.requires_grad_(False).eval()
-    _mark(encoder, trained)
+    mark_trained(encoder, trained)
     return best.score
 
 
-def _mark(encoder: DualEncoder, trained: dict[str, nn.Parameter]) -> None:
-    """Make the weights as they are now part of the fingerprints of the sides that they are of."""
+def mark_trained(encoder: DualEncoder, trained: Mapping[str, nn.Parameter]) -> None:
+    """Make trained weights, as they are now, part of the fingerprints of the sides they are of."""
     for side, prefixes in (("text", encoder.text.prefixes), ("image", encoder.image.prefixes)):
         touched = {name: p for name, p in trained.items() if name.startswith(prefixes)}
         if touched:
@@ -207,8 +212,10 @@ class _StepLoss:
         self.vectors = None if sees else examples.vectors(encoder).to(encoder.device)
         towers = _Towers(encoder)
         self.original: _Original | None = None
-        if settings.preserve or settings.pull:
-            self.original = _Original(encoder, towers, trained)
+        if settings.preserve or settings.pull or settings.pull_contrast:
+            seen = examples.vectors(encoder) if self.vectors is None else self.vectors
+            mean = normalize(normalize(seen.float(), dim=-1).mean(0), dim=-1)
+            self.original = _Original(encoder, towers, trained, mean.to(encoder.device))
         self.towers = accelerator.prepare(towers)
 
     def __call__(self, batch: Batch) -> LossParts:
@@ -222,14 +229,25 @@ class _StepLoss:
             return loss
         places = {text: i for i, text in enumerate(texts)}
         total, parts = loss.total, dict(loss.parts)
-        for name, weight, some in (
-            ("stay", self.settings.preserve, [a for a in anchors if a.excluded is None]),
-            ("exclude", self.settings.pull, [a for a in anchors if a.excluded is not None]),
+        staying = [a for a in anchors if a.excluded is None]
+        excluding = [a for a in anchors if a.excluded is not None]
+        for name, some, judges in (
+            ("stay", staying, ((self.settings.preserve, preservation),)),
+            (
+                "exclude",
+                excluding,
+                ((self.settings.pull, preservation), (self.settings.pull_contrast, told_apart)),
+            ),
         ):
-            if weight and some:
-                targets = self.original.targets(some)
-                parts[name] = preservation(encoded[[places[a.text] for a in some]], targets)
-                total = total + weight * parts[name]
+            if not some or not any(weight for weight, _ in judges):
+                continue
+            targets = self.original.targets(some)
+            vectors = encoded[[places[a.text] for a in some]]
+            for weight, judge in judges:
+                if weight:
+                    key = name if judge is preservation else f"{name} apart"
+                    parts[key] = judge(vectors, targets)
+                    total = total + weight * parts[key]
         return LossParts(total, parts)
 
     def _encoded(self, texts: Sequence[str], pictures: Sequence[int]) -> tuple[Tensor, Tensor]:
@@ -275,24 +293,26 @@ class _Towers(nn.Module):
 
 
 class _Original:
-    """The text side with the weights that it began with."""
+    """The text side with the weights that it began with, and the mean picture ``(d,)``."""
 
     def __init__(
-        self, encoder: DualEncoder, towers: nn.Module, trained: dict[str, nn.Parameter]
+        self,
+        encoder: DualEncoder,
+        towers: nn.Module,
+        trained: dict[str, nn.Parameter],
+        mean: Tensor,
     ) -> None:
-        self.encoder, self.towers = encoder, towers
+        self.encoder, self.towers, self.mean = encoder, towers, mean
         self.weights = {f"model.{name}": p.detach().clone() for name, p in trained.items()}
 
     def targets(self, anchors: Sequence[Anchor]) -> Tensor:
         """Where each anchor's text should be ``(N, d)``, not normalised."""
-        named = [
-            name for anchor in anchors for name in (anchor.affirmed or anchor.text, anchor.excluded)
-        ]
+        named = [name for anchor in anchors for name in (_affirmed(anchor), anchor.excluded)]
         unique = list(dict.fromkeys(filter(None, named)))
-        vectors = dict(zip(unique, self._vectors(unique), strict=True))
+        vectors = dict(zip(unique, self._vectors(unique), strict=True)) | {ANYTHING: self.mean}
         targets = []
         for anchor in anchors:
-            target = vectors[anchor.affirmed or anchor.text]
+            target = vectors[_affirmed(anchor)]
             if anchor.excluded is not None:
                 target = target - anchor.beta * vectors[anchor.excluded]
             targets.append(target)
@@ -308,6 +328,10 @@ class _Original:
         for module, mode in modes:
             module.training = mode
         return normalize(vectors.float(), dim=-1)
+
+
+def _affirmed(anchor: Anchor) -> str:
+    return anchor.text if anchor.affirmed is None else anchor.affirmed
 
 
 class _Best:

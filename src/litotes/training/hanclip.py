@@ -1,7 +1,7 @@
 """HANCLIP (arXiv 2606.23843): what a batch of quadruplets, or of statements, is judged by."""
 
 import warnings
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import lru_cache
 from pathlib import Path
 from random import Random
@@ -19,8 +19,8 @@ from litotes.errors import DirectionError, LitotesWarning, ModelError
 from litotes.losses.hanclip import HanclipLoss, LossParts, NegationContrast
 from litotes.losses.truth import TruthContrast
 from litotes.steering import NegationDirection
-from litotes.training.fit import Anchor, Batch, Examples, fit
-from litotes.training.lora import add_lora
+from litotes.training.fit import Anchor, Batch, Examples, fit, mark_trained
+from litotes.training.lora import add_lora, factorise, train_dense
 from litotes.training.recipe import HanclipLossSettings, HanclipRecipe, TruthLossSettings
 from litotes.training.run import bind_run
 
@@ -150,16 +150,22 @@ def train_hanclip(
         "examples": examples.fingerprint,
     }
     bind_run(run, facts)
-    if recipe.lora:
-        add_lora(encoder, recipe.lora, seed=recipe.fit.seed)
-    else:
+    note: dict[str, object] = {"recipe": recipe.model_dump(), "examples": examples.fingerprint}
+    before: Mapping[str, Tensor] = {}
+    if not recipe.lora:
         thaw(encoder, recipe.towers)
+    else:
+        add_lora(encoder, recipe.lora, seed=recipe.fit.seed)
+        if recipe.lora.dense:
+            before = train_dense(encoder)
     best = fit(encoder, examples, recipe.fit, run, measure=measure, progress=progress)
+    if before:
+        note["kept"] = factorise(encoder, before)
+        mark_trained(encoder, {n: p for n, p in encoder.model.named_parameters() if ".lora_" in n})
     if not PartialState().is_main_process:
         # All processes hold the same weights.
         return best
     if recipe.lora:
-        note = {"recipe": recipe.model_dump(), "examples": examples.fingerprint}
         save_adapter(encoder, run / "adapter", dtype=torch.float16, note=note)
         if recipe.direction and encoder.text.depth:
             _fit_direction(encoder, examples, run / "adapter" / DIRECTION)

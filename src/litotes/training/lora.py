@@ -5,12 +5,12 @@ In the manner of CLIP-LoRA (Zanella and Ben Ayed, arXiv 2405.18541), as HANCLIP 
 """
 
 import re
-from collections.abc import Iterable
-from typing import Literal
+from collections.abc import Iterable, Mapping
+from typing import Any, Literal
 
 import torch
 from pydantic import BaseModel, ConfigDict, Field
-from torch import nn
+from torch import Tensor, nn
 
 from litotes.backbones.adapters import inject_lora, need_float32
 from litotes.backbones.encoder import DualEncoder
@@ -41,6 +41,8 @@ class LoraSettings(BaseModel):
         towers: which towers are adapted.
         targets: which layers of each block: queries, keys, values, attention's output, and the
             feed-forward layers.
+        dense: the layers' own weights are trained, and LoRA layers then hold the nearest change
+            of their rank: see :func:`factorise`. For what so few dimensions learn too slowly.
     """
 
     model_config = ConfigDict(extra="forbid", frozen=True)
@@ -50,6 +52,7 @@ class LoraSettings(BaseModel):
     dropout: float = Field(default=0.25, ge=0, lt=1)
     towers: Towers = "text"
     targets: tuple[Target, ...] = Field(default=("q", "k", "v"), min_length=1)
+    dense: bool = False
 
 
 def add_lora(encoder: DualEncoder, settings: LoraSettings, seed: int = 0) -> list[nn.Parameter]:
@@ -89,17 +92,69 @@ def add_lora(encoder: DualEncoder, settings: LoraSettings, seed: int = 0) -> lis
     return [parameter for parameter in encoder.model.parameters() if parameter.requires_grad]
 
 
+def train_dense(encoder: DualEncoder) -> dict[str, Tensor]:
+    """Let the adapted layers' own weights be trained in place of LoRA's.
+
+    Returns:
+        What they are before, for :func:`factorise`.
+    """
+    before = {}
+    for name, layer in _adapted(encoder):
+        layer.enable_adapters(False)
+        weight = layer.get_base_layer().weight
+        before[name] = weight.detach().clone()
+        weight.requires_grad_(True)
+    return before
+
+
+@torch.no_grad()
+def factorise(encoder: DualEncoder, before: Mapping[str, Tensor]) -> float:
+    """Put the change of the adapted layers' weights into their LoRA layers, as far as these go.
+
+    Of all changes of a rank, that of the largest singular values is the nearest (Eckart and
+    Young, 1936). The layers' own weights become what they were.
+
+    Args:
+        encoder: changed in place.
+        before: what :func:`train_dense` returned.
+
+    Returns:
+        The share of the changes' squares that was kept.
+    """
+    kept = whole = 0.0
+    for name, layer in _adapted(encoder):
+        weight = layer.get_base_layer().weight
+        u, sizes, v = torch.linalg.svd(weight - before[name], full_matrices=False)
+        weight.copy_(before[name])
+        weight.requires_grad_(False)
+        ((adapter, rank),) = layer.r.items()
+        roots = sizes[:rank].sqrt()
+        down, up = layer.lora_A[adapter].weight, layer.lora_B[adapter].weight
+        # A layer that is narrower than the rank leaves some dimensions empty.
+        down.zero_()[: len(roots)] = roots[:, None] * v[:rank]
+        up.zero_()[:, : len(roots)] = u[:, :rank] * roots / layer.scaling[adapter]
+        layer.enable_adapters(True)
+        kept += float(sizes[:rank].square().sum())
+        whole += float(sizes.square().sum())
+    return kept / whole if whole else 1.0
+
+
 def train_lora(encoder: DualEncoder, on: bool = True) -> None:
     """Let LoRA's dropout act, or not; the rest of the encoder stays in evaluation mode.
 
     ``encoder.model.train()`` would also move the averages of batch norms, and so change frozen
     weights, and let the dropout act that some towers (BERT) were trained with.
     """
+    for _, layer in _adapted(encoder):
+        layer.train(on)
+
+
+def _adapted(encoder: DualEncoder) -> list[tuple[str, Any]]:
+    """LoRA's layers, by name."""
     from peft.tuners.tuners_utils import BaseTunerLayer
 
-    for module in encoder.model.modules():
-        if isinstance(module, BaseTunerLayer):
-            module.train(on)
+    modules = encoder.model.named_modules()
+    return [(name, module) for name, module in modules if isinstance(module, BaseTunerLayer)]
 
 
 def _layers(encoder: DualEncoder, side: str, targets: Iterable[Target]) -> list[str]:

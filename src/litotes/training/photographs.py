@@ -15,11 +15,11 @@ from numpy.typing import NDArray
 from torch import Tensor
 
 from litotes.backbones.encoder import DualEncoder
+from litotes.backbones.vectors import image_vectors
 from litotes.data.captions import read_captions
 from litotes.data.files import write_atomically
 from litotes.data.quadruplets import Quadruplet, as_lines, read_quadruplets
 from litotes.errors import DataError
-from litotes.evaluation.vectors import image_vectors
 from litotes.language.sentences import clean
 from litotes.language.statements import (
     AFFIRMATIVE,

@@ -73,6 +73,7 @@ class FitSettings(BaseModel):
     precision: Literal["no", "bf16", "fp16"] = Field(default="no", description="autocast")
     preserve: float = Field(default=0, ge=0, description="weight of anchors that should stay")
     pull: float = Field(default=0, ge=0, description="weight of anchors that exclude something")
+    pull_contrast: float = Field(default=0, ge=0, description="weight of telling these apart")
     checkpoint_every: int = Field(default=25, ge=1)
     measure_every: int = Field(default=50, ge=1)
     patience: int = Field(default=1_000_000, ge=1, description="measures without a better one")
@@ -102,6 +103,7 @@ class TruthLossSettings(BaseModel):
     bank: int = Field(default=0, ge=0, description="more pictures that statements are read against")
     beta: float = Field(default=0.5, ge=0, description='how far "A without B" is drawn from B')
     caption_beta: float = Field(default=0.2, ge=0, description='how far "CAPTION, without B" is')
+    denial_beta: float = Field(default=0.5, ge=0, description='how far "no B" is, from any picture')
 
 
 class HanclipRecipe(BaseModel):

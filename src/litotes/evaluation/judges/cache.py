@@ -9,9 +9,9 @@ from pathlib import Path
 
 from PIL import Image
 
+from litotes.backbones.vectors import cache_folder
 from litotes.errors import DataError
 from litotes.evaluation.judges.base import ANSWERS, Judge, Keep, Picture, Reply, image_key
-from litotes.evaluation.vectors import cache_folder
 
 _TABLE = """
 create table if not exists answers (
@@ -29,7 +29,7 @@ class CachedJudge(Judge):
 
     Args:
         judge: who is asked what is not known yet.
-        file: where answers are kept; by default in :func:`~litotes.evaluation.vectors.
+        file: where answers are kept; by default in :func:`~litotes.backbones.vectors.
             cache_folder`.
     """
 

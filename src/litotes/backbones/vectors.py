@@ -1,6 +1,7 @@
 """Vectors kept on disk, so that a picture or a caption is encoded once a model, whatever asks."""
 
 import hashlib
+import math
 import os
 import sqlite3
 from collections.abc import Callable, Iterator, Sequence
@@ -10,6 +11,8 @@ from typing import TypeVar
 
 import numpy as np
 import torch
+from numpy.typing import NDArray
+from PIL import Image
 from torch import Tensor
 
 from litotes.backbones.encoder import DualEncoder
@@ -50,6 +53,25 @@ def image_vectors(encoder: DualEncoder, paths: Sequence[Path]) -> Tensor:
     return torch.stack([found[keys[path]] for path in paths])
 
 
+def drawn_vectors(encoder: DualEncoder, pictures: Sequence[NDArray[np.uint8]]) -> Tensor:
+    """Vectors ``(N, d)``, not normalised, of pictures ``(H, W, 3)`` that are in no file.
+
+    Kept by the encoder's image fingerprint and the pixels, so that a picture that is drawn anew
+    is found again, and one that is drawn otherwise is not.
+    """
+    keys = {row: _digest(picture.tobytes()) for row, picture in enumerate(pictures)}
+    found = _vectors(
+        f"drawn-{encoder.image_fingerprint}",
+        keys,
+        encoder.dim,
+        lambda part: encoder.encode_images(
+            [Image.fromarray(pictures[row]) for row in part], normalize=False
+        ),
+        unit=False,
+    )
+    return torch.stack([found[key] for key in keys.values()])
+
+
 def require_pictures(paths: Sequence[Path]) -> None:
     """Raise `DataError` if pictures are missing; says which first, and how many.
 
@@ -76,7 +98,7 @@ def text_vectors(encoder: DualEncoder, texts: Sequence[str]) -> Tensor:
 
     Kept by the encoder's text fingerprint. A text that is given more than once is encoded once.
     """
-    keys = {text: _digest(text) for text in dict.fromkeys(texts)}
+    keys = {text: _digest(text.encode(errors="surrogatepass")) for text in dict.fromkeys(texts)}
     found = _vectors(
         f"texts-{encoder.text_fingerprint}",
         keys,
@@ -90,19 +112,10 @@ def forget(encoder: DualEncoder) -> None:
     """Remove the vectors of those sides of an encoder that changed: it will not be met again."""
     folder = cache_folder() / "vectors"
     if encoder.image_changes:
-        (folder / f"images-{encoder.image_fingerprint}.sqlite").unlink(missing_ok=True)
+        for kind in ("images", "drawn"):
+            (folder / f"{kind}-{encoder.image_fingerprint}.sqlite").unlink(missing_ok=True)
     if encoder.text_changes:
         (folder / f"texts-{encoder.text_fingerprint}.sqlite").unlink(missing_ok=True)
-
-
-def check_finite(scores: Tensor, names: Sequence[str]) -> None:
-    """Raise `DataError` naming the first caption with a score ``(N, M)`` that is not finite.
-
-    A NaN compares as false with everything and so could pass for a right answer.
-    """
-    bad = (~torch.isfinite(scores).all(1)).nonzero().flatten()
-    if len(bad):
-        raise DataError(f"the scores of {names[int(bad[0])]!r} are not finite numbers")
 
 
 def _file_names(folder: str) -> set[str]:
@@ -113,17 +126,23 @@ def _file_names(folder: str) -> set[str]:
         return set()
 
 
-def _file_key(path: Path) -> str:
+def _file_key(path: Path) -> bytes:
     stat = path.stat()
-    return f"{path.resolve()}\0{stat.st_size}\0{stat.st_mtime_ns}"
+    key = f"{path.resolve()}\0{stat.st_size}\0{stat.st_mtime_ns}"
+    return key.encode(errors="surrogatepass")
 
 
-def _digest(text: str) -> bytes:
-    return hashlib.sha256(text.encode(errors="surrogatepass")).digest()[:16]
+def _digest(content: bytes) -> bytes:
+    return hashlib.sha256(content).digest()[:16]
 
 
 def _vectors(
-    name: str, keys: dict[T, bytes], dim: int, encode: Callable[[list[T]], Tensor]
+    name: str,
+    keys: dict[T, bytes],
+    dim: int,
+    encode: Callable[[list[T]], Tensor],
+    *,
+    unit: bool = True,
 ) -> dict[bytes, Tensor]:
     """The vectors of all keys; those that are not there yet are encoded and written."""
     file = cache_folder() / "vectors" / f"{name}.sqlite"
@@ -131,7 +150,7 @@ def _vectors(
     try:
         with closing(sqlite3.connect(file, timeout=60)) as store:
             store.execute("create table if not exists vectors (key blob primary key, v blob)")
-            found = dict(_stored(store, list(keys.values()), dim))
+            found = dict(_stored(store, list(keys.values()), dim, unit))
             new = [item for item, key in keys.items() if key not in found]
             for start in range(0, len(new), AT_ONCE):
                 part = new[start : start + AT_ONCE]
@@ -146,7 +165,7 @@ def _vectors(
 
 
 def _stored(
-    store: sqlite3.Connection, keys: list[bytes], dim: int
+    store: sqlite3.Connection, keys: list[bytes], dim: int, unit: bool
 ) -> Iterator[tuple[bytes, Tensor]]:
     for start in range(0, len(keys), _ASKED):
         part = keys[start : start + _ASKED]
@@ -158,5 +177,6 @@ def _stored(
             # What was damaged is encoded again.
             if isinstance(blob, bytes) and len(blob) == 4 * dim:
                 vector = torch.from_numpy(np.frombuffer(blob, np.float32).copy())
-                if abs(float(vector.norm()) - 1) < TOLERANCE:
+                length = float(vector.norm())
+                if abs(length - 1) < TOLERANCE if unit else math.isfinite(length):
                     yield key, vector

@@ -5,8 +5,9 @@ import sqlite3
 import numpy as np
 import pytest
 import torch
+from PIL import Image
 
-from litotes.evaluation.vectors import cache_folder, forget, text_vectors
+from litotes.backbones.vectors import cache_folder, drawn_vectors, forget, text_vectors
 
 
 @pytest.fixture(autouse=True)
@@ -38,3 +39,16 @@ def test_what_is_forgotten_are_the_vectors_of_a_side_that_changed(tiny_encoder):
     finally:
         tiny_encoder.text_changes = ""
     assert len(list((cache_folder() / "vectors").glob("*.sqlite"))) == 1
+
+
+def test_drawn_pictures_are_found_again_by_their_pixels(tiny_encoder, monkeypatch):
+    drawn = np.random.default_rng(0).integers(0, 256, (3, 32, 32, 3), dtype=np.uint8)
+    pictures = [Image.fromarray(picture) for picture in drawn]
+    encoded = tiny_encoder.encode_images(pictures, normalize=False)
+    made = drawn_vectors(tiny_encoder, [*drawn, drawn[0]])
+    torch.testing.assert_close(made, encoded[[0, 1, 2, 0]])
+    with monkeypatch.context() as without_encoder:
+        without_encoder.setattr(type(tiny_encoder), "encode_images", None)
+        assert torch.equal(drawn_vectors(tiny_encoder, drawn[::-1]), made[[2, 1, 0]])
+        with pytest.raises(TypeError):
+            drawn_vectors(tiny_encoder, [255 - drawn[0]])

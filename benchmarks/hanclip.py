@@ -1,0 +1,319 @@
+"""HANCLIP, part by part and as a whole: trains every variant, measures it, and prints tables.
+
+    python benchmarks/hanclip.py sweep --runs RUNS [--into docs/hanclip.md]
+    python benchmarks/hanclip.py headline --model scenes --runs RUNS [--seeds 3] [--into FILE]
+    python benchmarks/hanclip.py headline --model mini --data DATA --runs RUNS [--into FILE]
+
+Each variant is a recipe with some of its settings changed. What was trained or measured already,
+in the folder of the runs, is not done again. All is read plainly: what an encoder makes of "not"
+by itself. A cell is the mean over the seeds, and from the lowest to the highest end of their 95 %
+intervals. Below the sweep's table stand the share of false captions that are true of another
+picture of their batch, and how far from the centre of the ball pictures and captions lie.
+"""
+
+import argparse
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import torch
+
+import litotes
+from litotes.backbones.encoder import DualEncoder
+from litotes.backbones.vectors import forget
+from litotes.evaluation.classification import ClassificationTask
+from litotes.evaluation.exclusion import ExclusionTask
+from litotes.evaluation.negbench import MultipleChoiceTask
+from litotes.evaluation.record import Metric, is_sum, read_records, write_records
+from litotes.evaluation.report import update_block
+from litotes.evaluation.retrieval import RetrievalTask
+from litotes.evaluation.task import Task
+from litotes.geometry.poincare import exp0
+from litotes.scenes.adaptation import SceneExamples
+from litotes.scenes.evaluation import MEASURES, ScenesTask, truth_table
+from litotes.scenes.world import Split
+from litotes.strategies import Plain
+from litotes.training.fit import GROUP, TOKENS
+from litotes.training.hanclip import train_hanclip
+from litotes.training.photographs import read_photographs
+from litotes.training.recipe import HanclipRecipe, read_recipe
+
+Tasks = Mapping[str, Task]
+Metrics = Mapping[str, Metric]
+
+RECIPES = Path(__file__).resolve().parents[1] / "recipes"
+
+
+@dataclass(frozen=True)
+class Variant:
+    """A recipe and the settings that are put in place of its own; no recipe for the base."""
+
+    name: str
+    recipe: str = ""
+    changes: tuple[str, ...] = ()
+
+    def read(self, *more: str) -> HanclipRecipe:
+        """The recipe, changed."""
+        recipe = read_recipe(RECIPES / f"{self.recipe}.toml", [*self.changes, *more])
+        assert isinstance(recipe, HanclipRecipe)
+        return recipe
+
+
+# Of a model as small as `scenes` the published learning rate moves nothing in so few steps: the
+# sweep's is ten times as high, but for the rows that say so.
+SHORT = ("count=5000", "fit.steps=78", "fit.warmup_steps=20", "fit.lr=1e-3", "direction=false")
+
+
+def short(name: str, *changes: str) -> Variant:
+    """A variant of the sweep."""
+    return Variant(name, "hanclip", ("model=scenes", *SHORT, *changes))
+
+
+SWEEP = (
+    Variant("base"),
+    short("HCO + ATNL"),
+    short("HCO only", "loss.alpha=0.0"),
+    short("α 0.5", "loss.alpha=0.5"),
+    short("α 2", "loss.alpha=2.0"),
+    short("control: cosine", "loss.geometry=cosine"),
+    short("control: euclidean", "loss.geometry=euclidean"),
+    short("c 0.01", "loss.curvature=0.01"),
+    short("c 1", "loss.curvature=1.0"),
+    short("not normalised", "loss.normalize=false"),
+    short("own negatives only", "loss.negatives=own"),
+    short("vision", "lora.towers=vision"),
+    short("vision and text", "lora.towers=both"),
+    short("all text weights, rate 5e-5", "lora=none", "fit.lr=5e-5"),
+    short("1,000 quadruplets", "count=1000", "fit.steps=15", "fit.warmup_steps=4"),
+    short("20,000 quadruplets", "count=20000", "fit.steps=312", "fit.warmup_steps=80"),
+    short("published rate 1e-4", "fit.lr=1e-4"),
+    short("rate 1e-2", "fit.lr=1e-2"),
+)
+SWEEP_MEASURES = (
+    "multiple choice",
+    "negated retrieval",
+    "exclusion",
+    "retrieval",
+    "long retrieval",
+    "classification",
+)
+SCENES_COLUMNS = {
+    "mcq positive": "mcq positive",
+    "mcq negative": "negative",
+    "mcq hybrid": "hybrid",
+    "mcq macro": "macro",
+    "negated rSum": "negated rSum",
+    "exclude object: violating@10": "violating@10 objects",
+    "exclude attribute: violating@10": "attributes",
+    "exclude relation: violating@10": "relations",
+    "exclude object: right@10": "right@10 objects",
+    "rSum": "plain rSum",
+    "long rSum": "long rSum",
+    "classification": "classification",
+    "uncommon mcq macro": "uncommon: macro",
+    "uncommon exclude object: violating@10": "violating@10 objects",
+    "uncommon rSum": "plain rSum",
+    "uncommon classification": "classification",
+}
+MINI_COLUMNS = {
+    "negbench-mcq mcq positive": "mcq positive",
+    "negbench-mcq mcq negative": "negative",
+    "negbench-mcq mcq hybrid": "hybrid",
+    "negbench-mcq mcq macro": "macro",
+    "negbench-retrieval rSum": "negated rSum",
+    "exclusion violating@10": "violating@10",
+    "exclusion right@10": "right@10",
+    "retrieval rSum": "plain rSum",
+    "cifar10 top-1": "CIFAR-10",
+    "imagenet top-1": "ImageNet sample",
+    "imagenet top-5": "top-5",
+}
+
+
+def main() -> None:
+    """Train and measure what is missing, then print the tables."""
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("what", choices=("sweep", "headline"))
+    parser.add_argument("--runs", type=Path, required=True, help="folder of the runs")
+    parser.add_argument("--model", choices=("scenes", "mini"), default="scenes")
+    parser.add_argument("--data", type=Path, help="folder that holds flickr8k, cifar10, …")
+    parser.add_argument("--split", default="dev")
+    parser.add_argument("--seeds", type=int, default=1)
+    parser.add_argument("--count", type=int, default=300, help="scenes of a measure")
+    parser.add_argument("--into", type=Path, help="Markdown file with the markers")
+    options = parser.parse_args()
+    if options.what == "sweep":
+        name, content = "hanclip-sweep", sweep(options.runs, options.count)
+    else:
+        name, content = f"hanclip-{options.model}-{options.split}", headline(options)
+    if options.into:
+        update_block(options.into, name, content)
+    print(f"\n{content}")
+
+
+def sweep(runs: Path, count: int) -> str:
+    """The table of all parts, and what is known exactly of their data and geometry."""
+    rows = {}
+    for number, variant in enumerate(SWEEP):
+        tasks = scenes_tasks("dev", count, SWEEP_MEASURES)
+        rows[variant.name] = [measured(variant, runs / f"sweep-{number:02d}", "dev", tasks)]
+        print(row(variant.name, rows[variant.name], SCENES_COLUMNS), flush=True)
+    return f"{table(rows, SCENES_COLUMNS)}\n\n{false_negatives()}\n\n{radii(runs)}"
+
+
+def headline(options: argparse.Namespace) -> str:
+    """Base, faithful recipe, control and ours, each with all seeds."""
+    model, data = options.model, options.data
+    if model == "mini":
+        tasks, columns = photograph_tasks(data, options.split), MINI_COLUMNS
+    else:
+        tasks, columns = scenes_tasks(options.split, options.count), SCENES_COLUMNS
+    of_model = (f"model={model}",)
+    variants = (
+        Variant("base"),
+        Variant("HANCLIP", "hanclip", of_model),
+        Variant("control: cosine", "hanclip", (*of_model, "loss.geometry=cosine")),
+        Variant("hanclip-plus", f"hanclip-plus-{model}"),
+    )
+    rows: dict[str, list[Metrics]] = {variant.name: [] for variant in variants}
+    # All variants with one seed before the next.
+    for seed in range(options.seeds):
+        for variant in variants if seed == 0 else variants[1:]:
+            changes = (*variant.changes, f"fit.seed={seed}")
+            run = options.runs / f"{model}-{variant.name.split()[-1]}-{seed}"
+            flickr = data / "flickr8k" if model == "mini" else None
+            seeded = Variant(variant.name, variant.recipe, changes)
+            rows[variant.name].append(measured(seeded, run, options.split, tasks, flickr, model))
+            print(row(variant.name, rows[variant.name][-1:], columns), flush=True)
+    return table(rows, columns)
+
+
+def photograph_tasks(data: Path, split: str) -> Tasks:
+    """The frozen files, plain retrieval, and what else a photograph may be asked."""
+    flickr = data / "flickr8k"
+    images = flickr / "images"
+    negated = flickr / f"negated_retrieval_{split}.csv"
+    return {
+        "negbench-mcq": MultipleChoiceTask.read(flickr / f"mcq_{split}.csv", images),
+        "negbench-retrieval": RetrievalTask.read_published("negbench", negated, images, split),
+        "exclusion": ExclusionTask.read(flickr, split),
+        "retrieval": RetrievalTask.read(flickr, split),
+        "cifar10": ClassificationTask.read(data / "cifar10", "cifar10"),
+        "imagenet": ClassificationTask.read(data / "imagenet_sample", "imagenet"),
+    }
+
+
+def scenes_tasks(split: Split, count: int, measures: Sequence[str] = tuple(MEASURES)) -> Tasks:
+    """Drawn scenes, of the common world and the uncommon one."""
+    worlds = {"": False, "uncommon": True}
+    return {
+        name: ScenesTask(split, count, uncommon=uncommon, measures=tuple(measures))
+        for name, uncommon in worlds.items()
+    }
+
+
+def measured(
+    variant: Variant,
+    run: Path,
+    split: str,
+    tasks: Tasks,
+    data: Path | None = None,
+    model: str = "scenes",
+) -> Metrics:
+    """All metrics of a variant, by the names of task and metric."""
+    records = run / f"{split}.jsonl"
+    if not records.exists():
+        encoder = trained(variant, run, data, model)
+        write_records(records, [task.run(encoder, [Plain()])[0] for task in tasks.values()])
+        forget(encoder)
+    return {
+        f"{task} {name}".strip(): metric
+        for task, record in zip(tasks, read_records(records), strict=True)
+        for name, metric in record.metrics.items()
+    }
+
+
+def trained(variant: Variant, run: Path, data: Path | None, model: str) -> DualEncoder:
+    """A variant's encoder."""
+    run.mkdir(parents=True, exist_ok=True)
+    if (run / "adapter").exists():
+        return litotes.load(model, adapter=run / "adapter")
+    encoder = litotes.load(model)
+    if variant.recipe:
+        recipe = variant.read()
+        examples = SceneExamples(recipe) if data is None else read_photographs(recipe, data, run)
+        train_hanclip(encoder, examples, recipe, run)
+    return encoder
+
+
+def table(rows: Mapping[str, Sequence[Metrics]], columns: Mapping[str, str]) -> str:
+    """A Markdown table, a line a variant."""
+    return "\n".join(
+        [
+            f"| variant | {' | '.join(columns.values())} |",
+            f"| --- |{' ---: |' * len(columns)}",
+            *(row(name, seeds, columns) for name, seeds in rows.items()),
+        ]
+    )
+
+
+def row(name: str, seeds: Sequence[Metrics], columns: Mapping[str, str]) -> str:
+    """A line of the table; what a variant was not asked stays empty."""
+    cells = (cell(key, [s[key] for s in seeds]) if key in seeds[0] else "" for key in columns)
+    return f"| {name} | {' | '.join(cells)} |"
+
+
+def cell(name: str, seeds: Sequence[Metric]) -> str:
+    """Sums as they are, shares in per cent."""
+    factor = 1 if is_sum(name) else 100
+    low, high = min(s.low for s in seeds), max(s.high for s in seeds)
+    mean = sum(s.value for s in seeds) / len(seeds)
+    return f"{factor * mean:.1f} [{factor * low:.1f}, {factor * high:.1f}]"
+
+
+def false_negatives() -> str:
+    """How often a false caption is true of another picture of its batch, exactly."""
+    examples = SceneExamples(SWEEP[1].read())
+    true = known = 0
+    for step in range(20):
+        rows = examples.rows(step)
+        statements = [examples.made(row)[2].statement for row in rows]
+        found = truth_table(statements, [examples.graphs[row] for row in rows])
+        others = ~torch.eye(len(rows), dtype=torch.bool)
+        true += int((found[others] == 1).sum())
+        known += int((found[others] >= 0).sum())
+    return (
+        f"Of the false captions of other pictures in a batch of 64, {100 * true / known:.1f} % are "
+        "true of a picture that they are contrasted with."
+    )
+
+
+def radii(runs: Path) -> str:
+    """Mean distance from the centre of the ball, without normalisation, before and after."""
+    name = "not normalised"
+    number = [variant.name for variant in SWEEP].index(name)
+    adapted = litotes.load("scenes", adapter=runs / f"sweep-{number:02d}" / "adapter")
+    return "\n".join(
+        [
+            "| distance from the centre | pictures | P | P′ | N |",
+            "| --- | ---: | ---: | ---: | ---: |",
+            radius_row("base", litotes.load("scenes")),
+            radius_row(name, adapted),
+        ]
+    )
+
+
+@torch.no_grad()
+def radius_row(name: str, encoder: DualEncoder) -> str:
+    """Of 500 quadruplets."""
+    examples = SceneExamples(SWEEP[1].read("count=500"))
+    groups = [examples.vectors(encoder)]
+    for texts in zip(*map(examples.captions, range(500)), strict=True):
+        ids, _ = encoder.text.tokenize(texts)
+        groups.append(encoder.text.run_all(ids, GROUP, TOKENS))
+    means = [exp0(vectors, 0.1).norm(dim=-1).mean() for vectors in groups]
+    return f"| {name} | {' | '.join(f'{mean:.4f}' for mean in means)} |"
+
+
+if __name__ == "__main__":
+    main()
