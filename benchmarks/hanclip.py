@@ -12,6 +12,7 @@ picture of their batch, and how far from the centre of the ball pictures and cap
 """
 
 import argparse
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -30,7 +31,7 @@ from litotes.evaluation.retrieval import RetrievalTask
 from litotes.evaluation.task import Task
 from litotes.geometry.poincare import exp0
 from litotes.scenes.adaptation import SceneExamples
-from litotes.scenes.evaluation import MEASURES, ScenesTask, truth_table
+from litotes.scenes.evaluation import ScenesTask, truth_table
 from litotes.scenes.world import Split
 from litotes.strategies import Plain
 from litotes.training.fit import GROUP, TOKENS
@@ -52,6 +53,11 @@ class Variant:
     recipe: str = ""
     changes: tuple[str, ...] = ()
 
+    @property
+    def slug(self) -> str:
+        """The name, as a folder's."""
+        return "-".join(re.findall(r"[\w-]+", self.name))
+
     def read(self, *more: str) -> HanclipRecipe:
         """The recipe, changed."""
         recipe = read_recipe(RECIPES / f"{self.recipe}.toml", [*self.changes, *more])
@@ -61,7 +67,8 @@ class Variant:
 
 # Of a model as small as `scenes` the published learning rate moves nothing in so few steps: the
 # sweep's is ten times as high, but for the rows that say so.
-SHORT = ("count=5000", "fit.steps=78", "fit.warmup_steps=20", "fit.lr=1e-3", "direction=false")
+FASTER, COSINE = "fit.lr=1e-3", "loss.geometry=cosine"
+SHORT = ("count=5000", "fit.steps=78", "fit.warmup_steps=20", FASTER, "direction=false")
 
 
 def short(name: str, *changes: str) -> Variant:
@@ -75,20 +82,32 @@ SWEEP = (
     short("HCO only", "loss.alpha=0.0"),
     short("α 0.5", "loss.alpha=0.5"),
     short("α 2", "loss.alpha=2.0"),
-    short("control: cosine", "loss.geometry=cosine"),
+    short("control: cosine", COSINE),
     short("control: euclidean", "loss.geometry=euclidean"),
     short("c 0.01", "loss.curvature=0.01"),
     short("c 1", "loss.curvature=1.0"),
     short("not normalised", "loss.normalize=false"),
-    short("own negatives only", "loss.negatives=own"),
     short("vision", "lora.towers=vision"),
     short("vision and text", "lora.towers=both"),
     short("all text weights, rate 5e-5", "lora=none", "fit.lr=5e-5"),
     short("1,000 quadruplets", "count=1000", "fit.steps=15", "fit.warmup_steps=4"),
     short("20,000 quadruplets", "count=20000", "fit.steps=312", "fit.warmup_steps=80"),
-    short("published rate 1e-4", "fit.lr=1e-4"),
-    short("rate 1e-2", "fit.lr=1e-2"),
 )
+HEADLINES = {
+    # The sweep says what a higher rate does to `scenes`.
+    "scenes": (
+        Variant("base"),
+        Variant("HANCLIP", "hanclip", ("model=scenes",)),
+        Variant("control: cosine", "hanclip", ("model=scenes", COSINE)),
+        Variant("hanclip-plus", "hanclip-plus-scenes"),
+    ),
+    "mini": (
+        Variant("base"),
+        Variant("HANCLIP", "hanclip", ("model=mini",)),
+        Variant("HANCLIP, rate 1e-3", "hanclip", ("model=mini", FASTER)),
+        Variant("hanclip-plus", "hanclip-plus-mini"),
+    ),
+}
 SWEEP_MEASURES = (
     "multiple choice",
     "negated retrieval",
@@ -154,11 +173,13 @@ def main() -> None:
 def sweep(runs: Path, count: int) -> str:
     """The table of all parts, and what is known exactly of their data and geometry."""
     rows = {}
-    for number, variant in enumerate(SWEEP):
-        tasks = scenes_tasks("dev", count, SWEEP_MEASURES)
-        rows[variant.name] = [measured(variant, runs / f"sweep-{number:02d}", "dev", tasks)]
-        print(row(variant.name, rows[variant.name], SCENES_COLUMNS), flush=True)
-    return f"{table(rows, SCENES_COLUMNS)}\n\n{false_negatives()}\n\n{radii(runs)}"
+    columns = {k: v for k, v in SCENES_COLUMNS.items() if not k.startswith("uncommon")}
+    tasks = {"": ScenesTask("dev", count, measures=SWEEP_MEASURES)}
+    for variant in SWEEP:
+        run = runs / f"sweep-{variant.slug}"
+        rows[variant.name] = [measured(variant, run, "dev", tasks)]
+        print(row(variant.name, rows[variant.name], columns), flush=True)
+    return f"{table(rows, columns)}\n\n{false_negatives()}\n\n{radii(runs)}"
 
 
 def headline(options: argparse.Namespace) -> str:
@@ -168,19 +189,13 @@ def headline(options: argparse.Namespace) -> str:
         tasks, columns = photograph_tasks(data, options.split), MINI_COLUMNS
     else:
         tasks, columns = scenes_tasks(options.split, options.count), SCENES_COLUMNS
-    of_model = (f"model={model}",)
-    variants = (
-        Variant("base"),
-        Variant("HANCLIP", "hanclip", of_model),
-        Variant("control: cosine", "hanclip", (*of_model, "loss.geometry=cosine")),
-        Variant("hanclip-plus", f"hanclip-plus-{model}"),
-    )
+    variants = HEADLINES[model]
     rows: dict[str, list[Metrics]] = {variant.name: [] for variant in variants}
     # All variants with one seed before the next.
     for seed in range(options.seeds):
         for variant in variants if seed == 0 else variants[1:]:
             changes = (*variant.changes, f"fit.seed={seed}")
-            run = options.runs / f"{model}-{variant.name.split()[-1]}-{seed}"
+            run = options.runs / f"{model}-{variant.slug}-{seed}"
             flickr = data / "flickr8k" if model == "mini" else None
             seeded = Variant(variant.name, variant.recipe, changes)
             rows[variant.name].append(measured(seeded, run, options.split, tasks, flickr, model))
@@ -203,13 +218,10 @@ def photograph_tasks(data: Path, split: str) -> Tasks:
     }
 
 
-def scenes_tasks(split: Split, count: int, measures: Sequence[str] = tuple(MEASURES)) -> Tasks:
+def scenes_tasks(split: Split, count: int) -> Tasks:
     """Drawn scenes, of the common world and the uncommon one."""
     worlds = {"": False, "uncommon": True}
-    return {
-        name: ScenesTask(split, count, uncommon=uncommon, measures=tuple(measures))
-        for name, uncommon in worlds.items()
-    }
+    return {name: ScenesTask(split, count, uncommon=uncommon) for name, uncommon in worlds.items()}
 
 
 def measured(
@@ -290,15 +302,14 @@ def false_negatives() -> str:
 
 def radii(runs: Path) -> str:
     """Mean distance from the centre of the ball, without normalisation, before and after."""
-    name = "not normalised"
-    number = [variant.name for variant in SWEEP].index(name)
-    adapted = litotes.load("scenes", adapter=runs / f"sweep-{number:02d}" / "adapter")
+    variant = short("not normalised")
+    adapted = litotes.load("scenes", adapter=runs / f"sweep-{variant.slug}" / "adapter")
     return "\n".join(
         [
             "| distance from the centre | pictures | P | P′ | N |",
             "| --- | ---: | ---: | ---: | ---: |",
             radius_row("base", litotes.load("scenes")),
-            radius_row(name, adapted),
+            radius_row(variant.name, adapted),
         ]
     )
 

@@ -103,3 +103,15 @@ def test_another_file_than_the_one_it_was_trained_on_is_refused(tmp_path):
 def test_weights_of_another_model_are_refused():
     with pytest.raises(ModelError, match=r"not for mini: visual\.proj"):
         mini.encoder_of(mini.towers(), {"visual.proj": torch.zeros(1)})
+
+
+def test_its_adapter_turns_denials_away_and_leaves_affirmations(encoder):
+    adapted = litotes.load("mini", adapter="hanclip")
+    assert adapted.image_fingerprint == encoder.image_fingerprint
+    affirmed = ["a dog", "a man on a beach", "children playing in the snow"]
+    denied = ["no dog", "there is no man here", "no children are in the picture"]
+    before, after = (e.encode_texts([*affirmed, *denied]) for e in (encoder, adapted))
+    assert ((before * after).sum(1)[:3] > 0.95).all()
+    near_before, near_after = ((v[:3] * v[3:]).sum(1) for v in (before, after))
+    assert (near_before > 0.2).all()
+    assert (near_after < near_before - 0.3).all()

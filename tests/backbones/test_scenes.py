@@ -1,6 +1,7 @@
 """The bundled model of drawn scenes."""
 
 from importlib.resources import files
+from random import Random
 
 import numpy as np
 import open_clip
@@ -10,8 +11,10 @@ from PIL import Image
 from torch.nn.functional import normalize
 
 import litotes
+from litotes.backbones.adapters import BUNDLED
 from litotes.backbones.scenes import CONTEXT, EOS, SOS, SceneTokenizer, vocabulary
 from litotes.scenes import sample
+from litotes.scenes.pairs import question
 from litotes.steering import NegationDirection, bundled_direction
 
 
@@ -79,3 +82,25 @@ def test_rows_end_with_the_largest_id_also_where_they_are_cut():
     assert ids[1, -1] == tokenizer.vocab_size - 1
     assert ids[2].tolist() == [1, tokenizer.vocab_size - 1] + [0] * 6
     assert CONTEXT >= 192
+
+
+def test_its_adapter_tells_what_is_not_there(encoder):
+    adapted = litotes.load("scenes", adapter="hanclip")
+    assert adapted.image_fingerprint == encoder.image_fingerprint
+    assert bundled_direction(adapted).accuracy.min() > 0.8
+    scenes = sample(100, 1, "dev")
+    images = adapted.encode_images([Image.fromarray(s.image) for s in scenes])
+    asked = [question(s.graph, "negative", Random(n)) for n, s in enumerate(scenes)]
+
+    def right(reader):
+        vectors = reader.encode_texts([option.text for q in asked for option in q.options])
+        scores = (vectors.view(100, 4, -1) * images[:, None]).sum(-1)
+        return float((scores.argmax(1) == 0).float().mean())
+
+    assert right(encoder) < 0.25
+    assert right(adapted) > 0.75
+
+
+def test_adapters_that_ship_are_small():
+    for folder in BUNDLED.glob("*/*/"):
+        assert sum(file.stat().st_size for file in folder.iterdir()) <= 2_000_000

@@ -11,10 +11,11 @@ import pytest
 import torch
 from PIL import Image
 from tests.conftest import make_tiny_encoder
+from torch.nn.functional import normalize
 
 from litotes.errors import DataError
 from litotes.losses.hanclip import HanclipLoss, LossParts, NegationContrast
-from litotes.training.fit import Batch, fit
+from litotes.training.fit import ANYTHING, Anchor, Batch, fit
 from litotes.training.hanclip import Captions, quadruplet_batch, thaw
 from litotes.training.lora import LoraSettings, add_lora
 from litotes.training.recipe import FitSettings
@@ -135,6 +136,35 @@ def test_preservation_keeps_true_captions_where_they_were(tmp_path):
         return float((1 - (encoder.encode_texts(texts) * before).sum(1)).mean())
 
     assert moved(100.0) < 0.5 * moved(0.0)
+
+
+class Placed(Quadruplets):
+    """Nothing but texts of which it is known where they should be."""
+
+    def batch(self, step):
+        anchors = [Anchor(f"no {word}", ANYTHING, f"a {word}", 0.5) for word in WORDS]
+        anchors.append(Anchor("a dog without a cat", "a dog", "a cat", 0.5))
+        return Batch([0], ["a dog"], lambda images, texts: LossParts(0 * texts.sum(), {}), anchors)
+
+
+def test_texts_that_exclude_are_drawn_to_where_reading_them_leads(tmp_path):
+    before = make_tiny_encoder(seed=0)
+    pictures = before.encode_images(Quadruplets().pictures(range(len(WORDS))))
+    mean = normalize(pictures.mean(0), dim=-1)
+    affirmed = before.encode_texts([f"a {word}" for word in WORDS])
+    targets = normalize(
+        torch.cat([mean - affirmed / 2, (affirmed[:1] - affirmed[1:2] / 2)]), dim=-1
+    )
+    texts = [anchor.text for anchor in Placed().batch(0).anchors]
+
+    def closeness(encoder):
+        return (encoder.encode_texts(texts) @ targets.T).softmax(1)
+
+    settings = SETTINGS.model_copy(update={"steps": 60, "pull": 1.0, "pull_contrast": 1.0})
+    encoder = adapted(settings, examples=Placed(), run=tmp_path / "pulled")
+    cosines = (encoder.encode_texts(texts) * targets).sum(1)
+    assert cosines.mean() > (before.encode_texts(texts) * targets).sum(1).mean() + 0.2
+    assert closeness(encoder).diag().mean() > closeness(before).diag().mean()
 
 
 def test_the_best_weights_are_kept_and_patience_ends_the_run(tmp_path):

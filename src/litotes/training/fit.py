@@ -231,13 +231,10 @@ class _StepLoss:
         total, parts = loss.total, dict(loss.parts)
         staying = [a for a in anchors if a.excluded is None]
         excluding = [a for a in anchors if a.excluded is not None]
+        pull, contrast = self.settings.pull, self.settings.pull_contrast
         for name, some, judges in (
             ("stay", staying, ((self.settings.preserve, preservation),)),
-            (
-                "exclude",
-                excluding,
-                ((self.settings.pull, preservation), (self.settings.pull_contrast, told_apart)),
-            ),
+            ("exclude", excluding, ((pull, preservation), (contrast, told_apart))),
         ):
             if not some or not any(weight for weight, _ in judges):
                 continue
@@ -378,10 +375,12 @@ class _Tally:
 
     def taken(self) -> dict[str, float]:
         """The means, the last measure and the seconds of the steps; then begins anew."""
-        means = {
-            name: sum(loss[name] for loss in self.losses) / len(self.losses)
-            for name in self.losses[-1]
-        }
+        # Not every batch has every part.
+        names = dict.fromkeys(name for loss in self.losses for name in loss)
+        means = {}
+        for name in names:
+            values = [loss[name] for loss in self.losses if name in loss]
+            means[name] = sum(values) / len(values)
         measured = {} if self.measured is None else {"measured": self.measured}
         seconds = round(time.monotonic() - self.start, 1)
         self.losses, self.measured, self.start = [], None, time.monotonic()
