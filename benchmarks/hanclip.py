@@ -29,7 +29,6 @@ from litotes.evaluation.record import Metric, is_sum, read_records, write_record
 from litotes.evaluation.report import update_block
 from litotes.evaluation.retrieval import RetrievalTask
 from litotes.evaluation.task import Task
-from litotes.geometry.poincare import exp0
 from litotes.scenes.adaptation import SceneExamples
 from litotes.scenes.evaluation import ScenesTask, truth_table
 from litotes.scenes.world import Split
@@ -301,7 +300,7 @@ def false_negatives() -> str:
 
 
 def radii(runs: Path) -> str:
-    """Mean distance from the centre of the ball, without normalisation, before and after."""
+    """Mean hyperbolic distance from the centre, without normalisation, before and after."""
     variant = short("not normalised")
     adapted = litotes.load("scenes", adapter=runs / f"sweep-{variant.slug}" / "adapter")
     return "\n".join(
@@ -322,8 +321,9 @@ def radius_row(name: str, encoder: DualEncoder) -> str:
     for texts in zip(*map(examples.captions, range(500)), strict=True):
         ids, _ = encoder.text.tokenize(texts)
         groups.append(encoder.text.run_all(ids, GROUP, TOKENS))
-    means = [exp0(vectors, 0.1).norm(dim=-1).mean() for vectors in groups]
-    return f"| {name} | {' | '.join(f'{mean:.4f}' for mean in means)} |"
+    # The distance of exp_0(v) is 2‖v‖, whatever the curvature.
+    means = [2 * vectors.norm(dim=-1).mean() for vectors in groups]
+    return f"| {name} | {' | '.join(f'{mean:.2f}' for mean in means)} |"
 
 
 if __name__ == "__main__":

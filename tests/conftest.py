@@ -7,10 +7,15 @@ from pathlib import Path
 import open_clip
 import pytest
 import torch
+from hypothesis import settings
 from open_clip.transform import PreprocessCfg
 
 from litotes.backbones.encoder import DualEncoder
 from litotes.backbones.openclip import from_open_clip
+
+# How long an example takes says more about what else a machine does.
+settings.register_profile("litotes", deadline=None)
+settings.load_profile("litotes")
 
 
 @pytest.fixture(scope="session")

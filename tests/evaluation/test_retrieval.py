@@ -10,9 +10,10 @@ from hypothesis import strategies as st
 from PIL import Image
 from torch.nn.functional import normalize
 
+from litotes.backbones import vectors
 from litotes.data.captions import read_captions
 from litotes.errors import DataError
-from litotes.evaluation import retrieval, vectors
+from litotes.evaluation import retrieval
 from litotes.evaluation.retrieval import RetrievalTask, retrieval_ranks
 
 

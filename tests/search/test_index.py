@@ -444,7 +444,9 @@ def test_killed_runs_end_where_one_run_ends(
         capture_output=True,
         text=True,
     ).stdout.split()
-    assert ended == [str(-signal.SIGKILL)] * len(scenarios), scenarios
+    assert ended[: len(killed)] == [str(-signal.SIGKILL)] * len(killed), scenarios
+    # On a machine with time to spare the run may have ended before.
+    assert set(ended[len(killed) :]) <= {str(-signal.SIGKILL), "0"}, scenarios
     for place in [*places, anytime]:
         report = index_of(photos, encoder, location=place)
         assert report.total == 40
