@@ -83,8 +83,8 @@ def _measure(dev: str | None, data: Path | None) -> "Callable[[DualEncoder], flo
 
     task, colon, metric = dev.rpartition(":")
     name, _, path = task.partition("=")
-    if not colon or not name:
-        raise typer.BadParameter("write it as TASK=PATH:MEASURE", param_hint="--dev")
+    if not colon or not name or not metric:
+        raise typer.BadParameter("write it as TASK[=PATH]:MEASURE", param_hint="--dev")
     images = data / "images" if data is not None else None
     place = Path(path) if path else data
     run = read_task(Asked(name, place, images, "dev", 200, 0, None, None, None, sweep=False))

@@ -132,6 +132,8 @@ class HanclipRecipe(BaseModel):
     def _one_loss(self) -> Self:
         if (self.loss is None) == (self.truth is None):
             raise ValueError("a recipe has either a [loss], of quadruplets, or a [truth] loss")
+        if self.batch_size > self.count:
+            raise ValueError(f"batch_size {self.batch_size} is more than count, {self.count}")
         return self
 
 
