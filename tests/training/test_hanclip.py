@@ -112,7 +112,7 @@ def test_batches_depend_on_the_seed_and_the_step_alone():
 
 def test_too_few_photographs_for_a_batch_are_refused():
     with pytest.raises(DataError, match="fewer than one batch of 500"):
-        statement_examples("batch_size=500")
+        statement_examples("batch_size=500", "count=500")
 
 
 def test_contrast_over_a_table_of_truth_is_a_mean_over_true_pairs_against_false_ones():
