@@ -25,8 +25,8 @@ from litotes.backbones.vectors import forget
 from litotes.evaluation.classification import ClassificationTask
 from litotes.evaluation.exclusion import ExclusionTask
 from litotes.evaluation.negbench import MultipleChoiceTask
-from litotes.evaluation.record import Metric, is_sum, read_records, write_records
-from litotes.evaluation.report import update_block
+from litotes.evaluation.record import Metric, read_records, write_records
+from litotes.evaluation.report import interval_text, update_block, value_text
 from litotes.evaluation.retrieval import RetrievalTask
 from litotes.evaluation.task import Task
 from litotes.scenes.adaptation import SceneExamples
@@ -75,9 +75,11 @@ def short(name: str, *changes: str) -> Variant:
     return Variant(name, "hanclip", ("model=scenes", *SHORT, *changes))
 
 
+USUAL = short("HCO + ATNL")
+UNNORMALISED = short("not normalised", "loss.normalize=false")
 SWEEP = (
     Variant("base"),
-    short("HCO + ATNL"),
+    USUAL,
     short("HCO only", "loss.alpha=0.0"),
     short("α 0.5", "loss.alpha=0.5"),
     short("α 2", "loss.alpha=2.0"),
@@ -85,7 +87,7 @@ SWEEP = (
     short("control: euclidean", "loss.geometry=euclidean"),
     short("c 0.01", "loss.curvature=0.01"),
     short("c 1", "loss.curvature=1.0"),
-    short("not normalised", "loss.normalize=false"),
+    UNNORMALISED,
     short("vision", "lora.towers=vision"),
     short("vision and text", "lora.towers=both"),
     short("all text weights, rate 5e-5", "lora=none", "fit.lr=5e-5"),
@@ -269,22 +271,21 @@ def table(rows: Mapping[str, Sequence[Metrics]], columns: Mapping[str, str]) -> 
 
 
 def row(name: str, seeds: Sequence[Metrics], columns: Mapping[str, str]) -> str:
-    """A line of the table; what a variant was not asked stays empty."""
-    cells = (cell(key, [s[key] for s in seeds]) if key in seeds[0] else "" for key in columns)
+    """A line of the table."""
+    cells = (cell(key, [s[key] for s in seeds]) for key in columns)
     return f"| {name} | {' | '.join(cells)} |"
 
 
 def cell(name: str, seeds: Sequence[Metric]) -> str:
-    """Sums as they are, shares in per cent."""
-    factor = 1 if is_sum(name) else 100
+    """The mean, and the ends of all seeds' intervals."""
     low, high = min(s.low for s in seeds), max(s.high for s in seeds)
     mean = sum(s.value for s in seeds) / len(seeds)
-    return f"{factor * mean:.1f} [{factor * low:.1f}, {factor * high:.1f}]"
+    return f"{value_text(name, mean)} {interval_text(name, low, high)}"
 
 
 def false_negatives() -> str:
     """How often a false caption is true of another picture of its batch, exactly."""
-    examples = SceneExamples(SWEEP[1].read())
+    examples = SceneExamples(USUAL.read())
     true = known = 0
     for step in range(20):
         rows = examples.rows(step)
@@ -301,14 +302,13 @@ def false_negatives() -> str:
 
 def radii(runs: Path) -> str:
     """Mean hyperbolic distance from the centre, without normalisation, before and after."""
-    variant = short("not normalised")
-    adapted = litotes.load("scenes", adapter=runs / f"sweep-{variant.slug}" / "adapter")
+    folder = runs / f"sweep-{UNNORMALISED.slug}" / "adapter"
     return "\n".join(
         [
             "| distance from the centre | pictures | P | P′ | N |",
             "| --- | ---: | ---: | ---: | ---: |",
             radius_row("base", litotes.load("scenes")),
-            radius_row(variant.name, adapted),
+            radius_row(UNNORMALISED.name, litotes.load("scenes", adapter=folder)),
         ]
     )
 
@@ -316,7 +316,7 @@ def radii(runs: Path) -> str:
 @torch.no_grad()
 def radius_row(name: str, encoder: DualEncoder) -> str:
     """Of 500 quadruplets."""
-    examples = SceneExamples(SWEEP[1].read("count=500"))
+    examples = SceneExamples(USUAL.read("count=500"))
     groups = [examples.vectors(encoder)]
     for texts in zip(*map(examples.captions, range(500)), strict=True):
         ids, _ = encoder.text.tokenize(texts)

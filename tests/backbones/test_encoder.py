@@ -60,7 +60,7 @@ def test_vectors_do_not_depend_on_company(encoder: DualEncoder, captions: list[s
     assert together.dtype == torch.float32
 
 
-@settings(max_examples=15, deadline=None)
+@settings(max_examples=15)
 @given(
     texts=st.lists(st.text(max_size=20), max_size=8),
     batch_size=st.integers(1, 5),

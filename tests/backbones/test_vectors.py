@@ -45,10 +45,12 @@ def test_drawn_pictures_are_found_again_by_their_pixels(tiny_encoder, monkeypatc
     drawn = np.random.default_rng(0).integers(0, 256, (3, 32, 32, 3), dtype=np.uint8)
     pictures = [Image.fromarray(picture) for picture in drawn]
     encoded = tiny_encoder.encode_images(pictures, normalize=False)
-    made = drawn_vectors(tiny_encoder, [*drawn, drawn[0]])
+    made = drawn_vectors(tiny_encoder, range(4), lambda row: drawn[row % 3])
     torch.testing.assert_close(made, encoded[[0, 1, 2, 0]])
     with monkeypatch.context() as without_encoder:
         without_encoder.setattr(type(tiny_encoder), "encode_images", None)
-        assert torch.equal(drawn_vectors(tiny_encoder, drawn[::-1]), made[[2, 1, 0]])
+        assert torch.equal(
+            drawn_vectors(tiny_encoder, range(3), drawn[::-1].__getitem__), made[[2, 1, 0]]
+        )
         with pytest.raises(TypeError):
-            drawn_vectors(tiny_encoder, [255 - drawn[0]])
+            drawn_vectors(tiny_encoder, [0], lambda _: 255 - drawn[0])

@@ -13,7 +13,7 @@ from litotes.errors import DataError
 FILLED = st.text(st.characters(exclude_categories=["Cs", "Cc"]), min_size=1).filter(str.strip)
 
 
-@settings(suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None)
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(st.lists(st.tuples(FILLED, st.text("x,\n"), FILLED)), st.sampled_from(["", "\ufeff"]))
 def test_what_was_written_is_read(tmp_path, rows, mark):
     """Values of several lines too, and columns that nobody asked for."""

@@ -10,7 +10,7 @@ from random import Random
 import numpy as np
 import pytest
 import torch
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from PIL import Image
 
@@ -86,7 +86,6 @@ def by_strategy(records):
 # --- what all share ---------------------------------------------------------------------------
 
 
-@settings(deadline=None)
 @given(st.lists(st.integers(0, 3), min_size=2, max_size=6), st.randoms())
 def test_ties_are_shared_and_the_order_of_options_does_not_matter(values, random):
     scores = torch.tensor([values], dtype=torch.float)

@@ -101,7 +101,7 @@ def test_class_vectors_are_the_ensembles_of_open_clip(folder, tiny_encoder):
     assert record.settings["prompts"] == "simple"
 
 
-@settings(deadline=None, max_examples=60)
+@settings(max_examples=60)
 @given(st.lists(st.integers(0, 2), min_size=2, max_size=6), st.data())
 def test_a_tie_counts_as_its_share(scores, data):
     """As the mean over all orders of the classes, of which the sort keeps that of equals."""

@@ -61,7 +61,7 @@ def test_changes_that_cancel_are_no_change():
     assert found.p == 1
 
 
-@settings(deadline=None, max_examples=25)
+@settings(max_examples=25)
 @given(
     st.lists(st.tuples(st.floats(0, 1), st.floats(0, 1)), min_size=4, max_size=25),
     st.integers(1, 3),

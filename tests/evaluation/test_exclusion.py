@@ -45,7 +45,6 @@ def shares(scores, kinds):
     return tuple(task.outcomes(None, FixedScores(scores), NAMES, torch.eye(30))[0])
 
 
-@settings(deadline=None)
 @given(
     st.permutations(range(30)),
     st.lists(st.sampled_from([0, 1, 2, None]), min_size=30, max_size=30),
@@ -134,7 +133,7 @@ def test_settings_are_part_of_the_record():
     assert strategy_settings(Plain()) == {}
 
 
-@settings(deadline=None, max_examples=50)
+@settings(max_examples=50)
 @given(st.lists(st.floats(0, 1), min_size=2, max_size=40))
 def test_an_interval_holds_its_mean(values):
     metric = Metric.of(np.array(values))

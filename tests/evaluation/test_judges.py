@@ -381,7 +381,7 @@ def test_a_cache_killed_amid_a_write_is_as_before_the_write(tmp_path, cards):
 # Agreement and errors.
 
 
-@settings(deadline=None, max_examples=100)
+@settings(max_examples=100)
 @given(st.lists(st.tuples(*[st.sampled_from(ANSWERS)] * 2), min_size=1, max_size=40))
 def test_kappa_and_table_are_those_of_sklearn(pairs):
     first, second = zip(*pairs, strict=True)
@@ -446,7 +446,7 @@ def test_a_query_that_only_excludes_asks_for_nothing():
     assert questions_by_rule(["no people"])[0].shown == ""
 
 
-@settings(deadline=None, max_examples=40)
+@settings(max_examples=40)
 @given(st.text(max_size=60))
 def test_any_text_can_be_asked_about(text):
     (made,) = questions_by_rule([text])
@@ -663,7 +663,7 @@ def test_own_queries_are_read_line_by_line(tmp_path):
 # N-COCO.
 
 
-@settings(deadline=None, max_examples=40)
+@settings(max_examples=40)
 @given(
     st.lists(st.sampled_from([0.0, 1.0, 2.0]), min_size=5, max_size=5),
     st.integers(1, 5),

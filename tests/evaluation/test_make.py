@@ -219,7 +219,7 @@ def test_every_right_option_is_true_and_every_wrong_one_false(benchmark):
     assert {question.correct for question in benchmark.questions} == {0, 1, 2, 3}
 
 
-@settings(deadline=None, max_examples=25)
+@settings(max_examples=25)
 @given(seed=st.integers())
 def test_any_seed_gives_true_answers_and_the_same_ones_again(content, seed):
     with pytest.MonkeyPatch.context() as patch:

@@ -17,7 +17,7 @@ from litotes.evaluation import retrieval
 from litotes.evaluation.retrieval import RetrievalTask, retrieval_ranks
 
 
-@settings(deadline=None, max_examples=60)
+@settings(max_examples=60)
 @given(st.integers(0, 10_000), st.integers(2, 6), st.integers(1, 4), st.integers(1, 5))
 def test_ranks_are_those_of_a_plain_count(seed, images, captions, chunk):
     generator = torch.Generator().manual_seed(seed)

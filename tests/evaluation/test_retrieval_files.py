@@ -411,7 +411,7 @@ def negbench_recalls(texts, images, owner):
     return found
 
 
-@settings(deadline=None, max_examples=30)
+@settings(max_examples=30)
 @given(st.integers(0, 10_000), st.integers(1, 25), st.integers(1, 12))
 def test_recall_is_negbenchs(seed, count, chunk):
     """Also where pictures have unlike numbers of captions: each caption counts once."""
@@ -432,7 +432,7 @@ def test_recall_is_negbenchs(seed, count, chunk):
     assert found == pytest.approx(negbench_recalls(texts, images, owner), abs=1e-9)
 
 
-@settings(deadline=None, max_examples=20)
+@settings(max_examples=20)
 @given(st.lists(st.integers(1, 9), min_size=2, max_size=12), st.integers(0, 10_000))
 def test_an_interval_of_recall_is_that_of_resampled_pictures(each, seed):
     """Pictures are drawn with all their captions, so that no recall leaves 0 to 100 %."""
@@ -466,7 +466,7 @@ def small_vectors(count):
     return st.lists(st.lists(st.integers(-2, 2), min_size=3, max_size=3), min_size=count)
 
 
-@settings(deadline=None, max_examples=60)
+@settings(max_examples=60)
 @given(st.data())
 def test_ranks_with_ties_are_those_of_a_double_loop(data):
     """Vectors of small whole numbers: their scores are exact and often equal."""

@@ -162,7 +162,7 @@ def test_far_tangent_vectors_keep_their_digits_without_the_ball():
     assert torch.allclose(lengths, 2 * a.norm(dim=1))
 
 
-@settings(deadline=None, max_examples=40)
+@settings(max_examples=40)
 @given(any_vectors, any_vectors, any_curvature)
 def test_any_finite_vectors_have_finite_distances_and_gradients(a, b, curvature):
     a, b = (torch.from_numpy(x.copy()).requires_grad_() for x in (a, b))
@@ -179,7 +179,7 @@ def assert_finite(value, *leaves):
         assert grad.isfinite().all()
 
 
-@settings(deadline=None, max_examples=40)
+@settings(max_examples=40)
 @given(any_vectors, any_curvature)
 def test_points_stay_within_the_largest_radius(a, curvature):
     a = torch.from_numpy(a)
@@ -188,7 +188,7 @@ def test_points_stay_within_the_largest_radius(a, curvature):
         assert x.double().norm(dim=-1).max() <= largest * (1 + 1e-6)
 
 
-@settings(deadline=None, max_examples=40)
+@settings(max_examples=40)
 @given(usual_vectors)
 def test_distances_obey_the_axioms_of_a_metric(vectors):
     a, b, c = torch.from_numpy(vectors)
@@ -207,7 +207,7 @@ def through_the_ball(a, b):
     return pairwise_distance(exp0(a, 1.0), exp0(b, 1.0), 1.0)
 
 
-@settings(deadline=None, max_examples=40)
+@settings(max_examples=40)
 @given(usual_vectors)
 def test_log0_takes_exp0_back(vectors):
     a = torch.from_numpy(vectors)

@@ -36,7 +36,6 @@ docs = st.sampled_from(DOCS)
 
 
 @given(docs, drawn)
-@settings(deadline=None)
 def test_what_is_denied_is_read_back(doc, rng):
     negated = negate(doc, rng, ALTERNATIVES)
     assert negated is not None
@@ -52,7 +51,6 @@ def test_what_is_denied_is_read_back(doc, rng):
 
 
 @given(docs, drawn)
-@settings(deadline=None)
 def test_the_rest_of_the_caption_is_kept(doc, rng):
     negated = negate(doc, rng)
     lemmas = {token.lemma_.lower() for token in read([negated.text])[0]}
@@ -65,7 +63,7 @@ def test_the_rest_of_the_caption_is_kept(doc, rng):
 
 
 @given(docs, st.integers(0, 2**32))
-@settings(deadline=None, max_examples=30)
+@settings(max_examples=30)
 def test_the_same_draw_makes_the_same(doc, seed):
     made = [
         (negate(doc, Random(seed), ALTERNATIVES), negated_positive(doc, Random(seed)))
@@ -124,14 +122,13 @@ def test_what_cannot_be_negated_is_left(caption):
 
 
 @given(st.text(max_size=80), drawn)
-@settings(deadline=None, max_examples=150)
+@settings(max_examples=150)
 def test_no_text_is_too_odd(text, rng):
     negated = negate(text, rng)
     assert negated is None or has_negation(negated.text)
 
 
 @given(docs, drawn)
-@settings(deadline=None)
 def test_negated_positives_keep_every_word(doc, rng):
     said = negated_positive(doc, rng)
     assert NEGATION_WORD.search(said), said

@@ -28,7 +28,7 @@ def _load_gold() -> ModuleType:
 
 
 gold = _load_gold()
-unhurried = settings(deadline=None, max_examples=40, suppress_health_check=[HealthCheck.too_slow])
+unhurried = settings(max_examples=40, suppress_health_check=[HealthCheck.too_slow])
 
 #: Words that build any sort of nonsense sentence around the cues.
 WORDS = st.sampled_from(

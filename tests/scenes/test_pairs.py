@@ -23,7 +23,7 @@ from litotes.scenes.world import scene_graph
 numbers = st.integers(0, 10**6)
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=150)
 @given(numbers, st.booleans())
 def test_hard_negatives_are_false_and_true_of_their_picture(number, uncommon):
     graph = scene_graph("dev", 1, number, uncommon=uncommon)
@@ -44,7 +44,7 @@ def test_hard_negatives_are_false_and_true_of_their_picture(number, uncommon):
         assert len(made.picture.things) <= 5
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=150)
 @given(numbers)
 def test_swaps_are_of_the_same_words(number):
     graph = scene_graph("test", 1, number)
@@ -59,7 +59,7 @@ def test_swaps_are_of_the_same_words(number):
             assert truth(made.caption.statement, made.picture) is False
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=150)
 @given(numbers)
 def test_of_four_answers_the_first_alone_is_true(number):
     graph = scene_graph("train", 1, number)

@@ -75,7 +75,7 @@ seeds = st.integers(0, 10**6)
 
 
 def quick(examples: int) -> settings:
-    return settings(deadline=None, max_examples=examples)
+    return settings(max_examples=examples)
 
 
 # What is said is what is read, and it is true or false as it should be.

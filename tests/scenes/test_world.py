@@ -69,7 +69,7 @@ def test_the_atlas_is_of_the_drawings():
         assert difference.mean() < 0.5, name
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=300)
 @given(numbers, st.integers(0, 99), st.sampled_from(SPLITS), st.booleans())
 def test_a_scene_holds_one_to_five_things_that_hardly_overlap(number, seed, split, uncommon):
     graph = scene_graph(split, seed, number, uncommon=uncommon)
@@ -85,7 +85,7 @@ def test_a_scene_holds_one_to_five_things_that_hardly_overlap(number, seed, spli
         assert area <= 0.25 * min(a.side, b.side) ** 2
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=300)
 @given(numbers, st.sampled_from(SPLITS))
 def test_the_common_world_never_shows_what_is_held_out_and_the_other_always(number, split):
     assert not held_out(scene_graph(split, 0, number))

@@ -79,7 +79,7 @@ def slow_down() -> None:
     encode = StandIn.encode_images
 
     def slowly(*args: object, **kwargs: object) -> Tensor:
-        time.sleep(0.1)
+        time.sleep(0.3)
         return encode(*args, **kwargs)
 
     StandIn.encode_images = slowly

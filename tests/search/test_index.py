@@ -340,7 +340,7 @@ def searchable(tmp_path_factory: pytest.TempPathFactory) -> tuple[PhotoIndex, An
     k=st.sampled_from([1, 2, 10, 99, 100, 101, 499, 500, 501, 10_000]),
     tied=st.booleans(),
 )
-@settings(max_examples=40, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=40, suppress_health_check=[HealthCheck.too_slow])
 def test_search_equals_brute_force(
     searchable: tuple[PhotoIndex, Any, Any], seed: int, k: int, tied: bool
 ) -> None:
@@ -434,7 +434,8 @@ def test_killed_runs_end_where_one_run_ends(
     scenarios = [
         f"{place}:{point}:{count}" for place, (point, count) in zip(places, killed, strict=True)
     ]
-    # Killed from outside, three times in one place, at times spread over a run of a second.
+    # Killed from outside, three times in one place, at times that add up to less than its three
+    # seconds.
     anytime = tmp_path / "anytime"
     rng = np.random.default_rng()
     scenarios += [f"{anytime}:slow:{seconds:.2f}" for seconds in rng.uniform(0, 0.6, 3)]
@@ -444,9 +445,7 @@ def test_killed_runs_end_where_one_run_ends(
         capture_output=True,
         text=True,
     ).stdout.split()
-    assert ended[: len(killed)] == [str(-signal.SIGKILL)] * len(killed), scenarios
-    # On a machine with time to spare the run may have ended before.
-    assert set(ended[len(killed) :]) <= {str(-signal.SIGKILL), "0"}, scenarios
+    assert ended == [str(-signal.SIGKILL)] * len(scenarios), scenarios
     for place in [*places, anytime]:
         report = index_of(photos, encoder, location=place)
         assert report.total == 40

@@ -46,7 +46,7 @@ def test_steer_encodes_negated_queries_with_the_steered_encoder(tiny_encoder, st
     torch.testing.assert_close(vector, steered.encode_texts([NEGATED.raw]))
 
 
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=30)
 @given(
     st.lists(
         st.sampled_from(["a dog", "two cats on a sofa", "no parking sign", "a knot in a rope", ""]),

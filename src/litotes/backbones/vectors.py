@@ -43,33 +43,30 @@ def image_vectors(encoder: DualEncoder, paths: Sequence[Path]) -> Tensor:
         DataError: a photograph is missing; says which first, and how many.
     """
     require_pictures(paths)
-    keys = {path: _digest(_file_key(path)) for path in dict.fromkeys(paths)}
-    found = _vectors(
-        f"images-{encoder.image_fingerprint}",
-        keys,
-        encoder.dim,
-        lambda part: encoder.encode_images(part),
-    )
-    return torch.stack([found[keys[path]] for path in paths])
+    name = f"images-{encoder.image_fingerprint}"
+    return _vectors(name, paths, _file_key, encoder.dim, lambda part: encoder.encode_images(part))
 
 
-def drawn_vectors(encoder: DualEncoder, pictures: Sequence[NDArray[np.uint8]]) -> Tensor:
-    """Vectors ``(N, d)``, not normalised, of pictures ``(H, W, 3)`` that are in no file.
+def drawn_vectors(
+    encoder: DualEncoder, items: Sequence[T], draw: Callable[[T], NDArray[np.uint8]]
+) -> Tensor:
+    """Vectors ``(N, d)``, not normalised, of pictures that are in no file.
 
     Kept by the encoder's image fingerprint and the pixels, so that a picture that is drawn anew
-    is found again, and one that is drawn otherwise is not.
+    is found again, and one that is drawn otherwise is not. Few are held at a time, as what is not
+    found is drawn a second time.
+
+    Args:
+        encoder: encodes what is not found.
+        items: what pictures are drawn of; hashable.
+        draw: gives an item's pixels ``(H, W, 3)``.
     """
-    keys = {row: _digest(picture.tobytes()) for row, picture in enumerate(pictures)}
-    found = _vectors(
-        f"drawn-{encoder.image_fingerprint}",
-        keys,
-        encoder.dim,
-        lambda part: encoder.encode_images(
-            [Image.fromarray(pictures[row]) for row in part], normalize=False
-        ),
-        unit=False,
-    )
-    return torch.stack([found[key] for key in keys.values()])
+
+    def encode(part: list[T]) -> Tensor:
+        return encoder.encode_images([Image.fromarray(draw(i)) for i in part], normalize=False)
+
+    name = f"drawn-{encoder.image_fingerprint}"
+    return _vectors(name, items, lambda item: draw(item).tobytes(), encoder.dim, encode, unit=False)
 
 
 def require_pictures(paths: Sequence[Path]) -> None:
@@ -98,14 +95,8 @@ def text_vectors(encoder: DualEncoder, texts: Sequence[str]) -> Tensor:
 
     Kept by the encoder's text fingerprint. A text that is given more than once is encoded once.
     """
-    keys = {text: _digest(text.encode(errors="surrogatepass")) for text in dict.fromkeys(texts)}
-    found = _vectors(
-        f"texts-{encoder.text_fingerprint}",
-        keys,
-        encoder.dim,
-        lambda part: encoder.encode_texts(part),
-    )
-    return torch.stack([found[keys[text]] for text in texts])
+    name = f"texts-{encoder.text_fingerprint}"
+    return _vectors(name, texts, _text_key, encoder.dim, lambda part: encoder.encode_texts(part))
 
 
 def forget(encoder: DualEncoder) -> None:
@@ -128,30 +119,31 @@ def _file_names(folder: str) -> set[str]:
 
 def _file_key(path: Path) -> bytes:
     stat = path.stat()
-    key = f"{path.resolve()}\0{stat.st_size}\0{stat.st_mtime_ns}"
-    return key.encode(errors="surrogatepass")
+    return _text_key(f"{path.resolve()}\0{stat.st_size}\0{stat.st_mtime_ns}")
 
 
-def _digest(content: bytes) -> bytes:
-    return hashlib.sha256(content).digest()[:16]
+def _text_key(text: str) -> bytes:
+    return text.encode(errors="surrogatepass")
 
 
 def _vectors(
     name: str,
-    keys: dict[T, bytes],
+    items: Sequence[T],
+    key: Callable[[T], bytes],
     dim: int,
     encode: Callable[[list[T]], Tensor],
     *,
     unit: bool = True,
-) -> dict[bytes, Tensor]:
-    """The vectors of all keys; those that are not there yet are encoded and written."""
+) -> Tensor:
+    """The vectors of all items ``(N, d)``; those not there yet are encoded once and written."""
+    keys = {item: hashlib.sha256(key(item)).digest()[:16] for item in dict.fromkeys(items)}
     file = cache_folder() / "vectors" / f"{name}.sqlite"
     file.parent.mkdir(parents=True, exist_ok=True)
     try:
         with closing(sqlite3.connect(file, timeout=60)) as store:
             store.execute("create table if not exists vectors (key blob primary key, v blob)")
             found = dict(_stored(store, list(keys.values()), dim, unit))
-            new = [item for item, key in keys.items() if key not in found]
+            new = list({key: i for i, key in keys.items() if key not in found}.values())
             for start in range(0, len(new), AT_ONCE):
                 part = new[start : start + AT_ONCE]
                 made = {keys[i]: v for i, v in zip(part, encode(part).cpu().float(), strict=True)}
@@ -161,7 +153,7 @@ def _vectors(
                 found |= made
     except sqlite3.DatabaseError as error:
         raise DataError(f"{file}: cannot be used ({error}): remove it, it is a cache") from error
-    return found
+    return torch.stack([found[keys[item]] for item in items])
 
 
 def _stored(

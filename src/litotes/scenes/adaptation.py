@@ -40,6 +40,7 @@ from litotes.training.hanclip import (
     quadruplet_batch,
     shuffled_batches,
     statement_batch,
+    with_bank,
 )
 from litotes.training.recipe import HanclipRecipe, TruthLossSettings
 
@@ -75,9 +76,7 @@ class SceneExamples:
         settings = self.recipe.truth
         assert settings
         said = [scene_statements(self.graphs[row], settings, self._rng(row, step)) for row in rows]
-        bank = min(settings.bank, len(self.graphs))
-        others = self._rng(step).sample(range(len(self.graphs)), bank)
-        pictures = [*rows, *(row for row in others if row not in set(rows))]
+        pictures = with_bank(rows, len(self.graphs), settings.bank, self._rng(step))
         statements = [c.statement for made in said for c in made.captions]
         table = truth_table(statements, [self.graphs[row] for row in pictures])
         texts = [[c.text for c in made.captions] for made in said]
@@ -103,7 +102,7 @@ class SceneExamples:
 
     def vectors(self, encoder: DualEncoder) -> Tensor:
         """Vectors ``(N, d)`` of all scenes, not normalised."""
-        return drawn_vectors(encoder, [draw(graph) for graph in self.graphs])
+        return drawn_vectors(encoder, self.graphs, draw)
 
     def _rng(self, *numbers: int) -> Random:
         return Random(f"{self.recipe.fit.seed} {numbers}")

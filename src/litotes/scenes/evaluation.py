@@ -130,7 +130,7 @@ class _World:
 
     def images(self, graphs: Sequence[SceneGraph]) -> Tensor:
         """Unit vectors ``(N, d)`` of the scenes' pictures."""
-        return normalize(drawn_vectors(self.encoder, [draw(graph) for graph in graphs]), dim=-1)
+        return normalize(drawn_vectors(self.encoder, graphs, draw), dim=-1)
 
 
 def _multiple_choice(world: _World, encode: Encode) -> Outcomes:

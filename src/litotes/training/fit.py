@@ -33,7 +33,6 @@ GROUP, TOKENS = 64, 1024
 """Captions of like length that are encoded together, and their tokens: a few long ones among
 many short ones would cost as if all were long."""
 
-
 ANYTHING = ""
 """What a mere denial affirms."""
 
@@ -212,16 +211,22 @@ class _StepLoss:
         self.vectors = None if sees else examples.vectors(encoder).to(encoder.device)
         towers = _Towers(encoder)
         self.original: _Original | None = None
-        if settings.preserve or settings.pull or settings.pull_contrast:
-            seen = examples.vectors(encoder) if self.vectors is None else self.vectors
-            mean = normalize(normalize(seen.float(), dim=-1).mean(0), dim=-1)
-            self.original = _Original(encoder, towers, trained, mean.to(encoder.device))
+        pulls = settings.pull or settings.pull_contrast
+        if settings.preserve or pulls:
+            known = {}
+            if pulls:
+                seen = examples.vectors(encoder) if self.vectors is None else self.vectors
+                mean = normalize(normalize(seen.float(), dim=-1).mean(0), dim=-1)
+                known[ANYTHING] = mean.to(encoder.device)
+            self.original = _Original(encoder, towers, trained, known)
         self.towers = accelerator.prepare(towers)
 
     def __call__(self, batch: Batch) -> LossParts:
-        anchors = batch.anchors if self.original else ()
-        places = {text: i for i, text in enumerate(batch.texts)}
-        more = [anchor.text for anchor in anchors if anchor.text not in places]
+        weights = self.settings
+        pulls = weights.pull or weights.pull_contrast
+        anchors = [a for a in batch.anchors if (pulls if a.excluded else weights.preserve)]
+        known = set(batch.texts)
+        more = [anchor.text for anchor in anchors if anchor.text not in known]
         texts = [*batch.texts, *dict.fromkeys(more)]
         encoded, images = self._encoded(texts, batch.pictures)
         loss = batch.loss(images, encoded[: len(batch.texts)])
@@ -229,22 +234,17 @@ class _StepLoss:
             return loss
         places = {text: i for i, text in enumerate(texts)}
         total, parts = loss.total, dict(loss.parts)
-        staying = [a for a in anchors if a.excluded is None]
-        excluding = [a for a in anchors if a.excluded is not None]
-        pull, contrast = self.settings.pull, self.settings.pull_contrast
-        for name, some, judges in (
-            ("stay", staying, ((self.settings.preserve, preservation),)),
-            ("exclude", excluding, ((pull, preservation), (contrast, told_apart))),
+        vectors = encoded[[places[anchor.text] for anchor in anchors]]
+        targets = self.original.targets(anchors)
+        excluding = torch.tensor([bool(anchor.excluded) for anchor in anchors])
+        for name, weight, judge, some in (
+            ("stay", weights.preserve, preservation, ~excluding),
+            ("exclude", weights.pull, preservation, excluding),
+            ("exclude apart", weights.pull_contrast, told_apart, excluding),
         ):
-            if not some or not any(weight for weight, _ in judges):
-                continue
-            targets = self.original.targets(some)
-            vectors = encoded[[places[a.text] for a in some]]
-            for weight, judge in judges:
-                if weight:
-                    key = name if judge is preservation else f"{name} apart"
-                    parts[key] = judge(vectors, targets)
-                    total = total + weight * parts[key]
+            if weight and some.any():
+                parts[name] = judge(vectors[some], targets[some])
+                total = total + weight * parts[name]
         return LossParts(total, parts)
 
     def _encoded(self, texts: Sequence[str], pictures: Sequence[int]) -> tuple[Tensor, Tensor]:
@@ -290,23 +290,23 @@ class _Towers(nn.Module):
 
 
 class _Original:
-    """The text side with the weights that it began with, and the mean picture ``(d,)``."""
+    """The text side with the weights that it began with, and vectors that are known already."""
 
     def __init__(
         self,
         encoder: DualEncoder,
         towers: nn.Module,
         trained: dict[str, nn.Parameter],
-        mean: Tensor,
+        known: Mapping[str, Tensor],
     ) -> None:
-        self.encoder, self.towers, self.mean = encoder, towers, mean
+        self.encoder, self.towers, self.known = encoder, towers, known
         self.weights = {f"model.{name}": p.detach().clone() for name, p in trained.items()}
 
     def targets(self, anchors: Sequence[Anchor]) -> Tensor:
         """Where each anchor's text should be ``(N, d)``, not normalised."""
         named = [name for anchor in anchors for name in (_affirmed(anchor), anchor.excluded)]
         unique = list(dict.fromkeys(filter(None, named)))
-        vectors = dict(zip(unique, self._vectors(unique), strict=True)) | {ANYTHING: self.mean}
+        vectors = {**self.known, **dict(zip(unique, self._vectors(unique), strict=True))}
         targets = []
         for anchor in anchors:
             target = vectors[_affirmed(anchor)]

@@ -106,6 +106,12 @@ def shuffled_batches(count: int, batch_size: int, seed: int) -> Callable[[int], 
     return rows
 
 
+def with_bank(rows: Sequence[int], count: int, bank: int, rng: Random) -> list[int]:
+    """A batch's pictures, and up to ``bank`` more of all ``count`` by lot."""
+    others = rng.sample(range(count), min(bank, count))
+    return list(dict.fromkeys([*rows, *others]))
+
+
 class HanclipExamples(Examples, Protocol):
     """Examples that can also say what negation looks like.
 

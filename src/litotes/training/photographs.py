@@ -38,6 +38,7 @@ from litotes.training.hanclip import (
     quadruplet_batch,
     shuffled_batches,
     statement_batch,
+    with_bank,
 )
 from litotes.training.recipe import HanclipRecipe
 
@@ -132,8 +133,7 @@ class StatementExamples:
         """Statements about the next photographs."""
         rng = Random(f"{self.recipe.fit.seed} {step}")
         rows = [self.usable[row] for row in self.rows(step)]
-        others = rng.sample(range(len(self.paths)), min(self.settings.bank, len(self.paths)))
-        pictures = [*rows, *(i for i in others if i not in set(rows))]
+        pictures = with_bank(rows, len(self.paths), self.settings.bank, rng)
         said = [self._statements(row, rng) for row in rows]
         truth = np.concatenate([self._truth(made, pictures) for made in said])
         texts = [[statement.text for statement in made] for made in said]

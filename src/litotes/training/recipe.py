@@ -129,7 +129,7 @@ class HanclipRecipe(BaseModel):
     fit: FitSettings
 
     @model_validator(mode="after")
-    def _one_loss(self) -> Self:
+    def _fits(self) -> Self:
         if (self.loss is None) == (self.truth is None):
             raise ValueError("a recipe has either a [loss], of quadruplets, or a [truth] loss")
         if self.batch_size > self.count:
