@@ -14,7 +14,7 @@ picture of their batch, and how far from the centre of the ball pictures and cap
 import argparse
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import torch
@@ -106,6 +106,7 @@ HEADLINES = {
         Variant("base"),
         Variant("HANCLIP", "hanclip", ("model=mini",)),
         Variant("HANCLIP, rate 1e-3", "hanclip", ("model=mini", FASTER)),
+        Variant("control: cosine, rate 1e-3", "hanclip", ("model=mini", FASTER, COSINE)),
         Variant("hanclip-plus", "hanclip-plus-mini"),
     ),
 }
@@ -144,6 +145,7 @@ MINI_COLUMNS = {
     "exclusion violating@10": "violating@10",
     "exclusion right@10": "right@10",
     "retrieval rSum": "plain rSum",
+    "long retrieval rSum": "long rSum",
     "cifar10 top-1": "CIFAR-10",
     "imagenet top-1": "ImageNet sample",
     "imagenet top-5": "top-5",
@@ -209,14 +211,24 @@ def photograph_tasks(data: Path, split: str) -> Tasks:
     flickr = data / "flickr8k"
     images = flickr / "images"
     negated = flickr / f"negated_retrieval_{split}.csv"
+    retrieval = RetrievalTask.read(flickr, split)
     return {
         "negbench-mcq": MultipleChoiceTask.read(flickr / f"mcq_{split}.csv", images),
         "negbench-retrieval": RetrievalTask.read_published("negbench", negated, images, split),
         "exclusion": ExclusionTask.read(flickr, split),
-        "retrieval": RetrievalTask.read(flickr, split),
+        "retrieval": retrieval,
+        "long retrieval": joined(retrieval),
         "cifar10": ClassificationTask.read(data / "cifar10", "cifar10"),
         "imagenet": ClassificationTask.read(data / "imagenet_sample", "imagenet"),
     }
+
+
+def joined(task: RetrievalTask) -> RetrievalTask:
+    """All captions of a picture as one long description."""
+    pictures = [
+        picture._replace(captions=(" ".join(picture.captions),)) for picture in task.pictures
+    ]
+    return replace(task, name="long-retrieval", pictures=pictures)
 
 
 def scenes_tasks(split: Split, count: int) -> Tasks:
@@ -234,15 +246,19 @@ def measured(
     model: str = "scenes",
 ) -> Metrics:
     """All metrics of a variant, by the names of task and metric."""
-    records = run / f"{split}.jsonl"
-    if not records.exists():
+    files = {name: run / split / f"{name or 'common'}.jsonl" for name in tasks}
+    missing = [name for name, file in files.items() if not file.exists()]
+    if missing:
         encoder = trained(variant, run, data, model)
-        write_records(records, [task.run(encoder, [Plain()])[0] for task in tasks.values()])
+        for name in missing:
+            files[name].parent.mkdir(exist_ok=True)
+            write_records(files[name], tasks[name].run(encoder, [Plain()]))
         forget(encoder)
     return {
-        f"{task} {name}".strip(): metric
-        for task, record in zip(tasks, read_records(records), strict=True)
-        for name, metric in record.metrics.items()
+        f"{name} {metric}".strip(): value
+        for name, file in files.items()
+        for record in read_records(file)
+        for metric, value in record.metrics.items()
     }
 
 

@@ -7,10 +7,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from litotes.data.json_lines import as_lines
 from litotes.data.quadruplets import (
     Contrast,
     Quadruplet,
-    as_lines,
     read_contrasts,
     read_quadruplets,
 )

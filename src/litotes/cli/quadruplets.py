@@ -133,7 +133,7 @@ def _llm(model: str, url: str | None) -> "Negator":
 
 
 def _lines(numbered: "Iterable[tuple[int, Quadruplet | Contrast]]") -> "Iterator[Made]":
-    from litotes.data.quadruplets import as_line
+    from litotes.data.json_lines import as_line
     from litotes.data.resumable import Made
 
     return (Made(number, as_line(record)) for number, record in numbered)

@@ -5,20 +5,14 @@ a negated caption that is false. A contrast is a photograph with statements that
 false ones in the same words.
 """
 
-import json
-from collections.abc import Iterable
-from dataclasses import asdict
 from pathlib import Path
-from typing import Annotated, TypeVar
+from typing import Annotated
 
-from pydantic import ConfigDict, Field, TypeAdapter, ValidationError
+from pydantic import ConfigDict, Field, TypeAdapter
 from pydantic.dataclasses import dataclass
 
-from litotes.data.json_files import read_text
-from litotes.data.problems import problems
-from litotes.errors import DataError
+from litotes.data.json_lines import read_lines
 
-T = TypeVar("T")
 _Text = Annotated[str, Field(min_length=1)]
 _FORM = ConfigDict(extra="forbid", strict=True)
 
@@ -65,43 +59,9 @@ def read_quadruplets(file: Path) -> list[Quadruplet]:
     Raises:
         DataError: missing, empty or malformed; says the line, and the column or field.
     """
-    return _read(file, TypeAdapter(Quadruplet))
+    return read_lines(file, TypeAdapter(Quadruplet))
 
 
 def read_contrasts(file: Path) -> list[Contrast]:
     """Contrasts from a file; raises as :func:`read_quadruplets`."""
-    return _read(file, TypeAdapter(Contrast))
-
-
-def as_lines(records: Iterable[Quadruplet | Contrast]) -> str:
-    """What the file of some records holds; to be written with :mod:`litotes.data.files`."""
-    return "".join(f"{as_line(record)}\n" for record in records)
-
-
-def as_line(record: Quadruplet | Contrast) -> str:
-    """One record's line, without its end. ASCII, as file names need not be valid text."""
-    return json.dumps(asdict(record))
-
-
-def _read(file: Path, form: TypeAdapter[T]) -> list[T]:
-    # Other line ends than these may stand within a JSON string.
-    lines = read_text(file).split("\n")
-    records = [_record(file, i, line, form) for i, line in enumerate(lines, 1) if line.strip()]
-    if not records:
-        raise DataError(f"{file} is empty: it must hold a JSON object a line")
-    return records
-
-
-def _record(file: Path, number: int, line: str, form: TypeAdapter[T]) -> T:
-    try:
-        # Says where it is wrong, which pydantic does not say of a line.
-        json.loads(line)
-    except json.JSONDecodeError as error:
-        place = f"line {number}, column {error.colno}"
-        raise DataError(f"{file}, {place}: is no JSON: {error.msg}") from error
-    except (ValueError, RecursionError) as error:
-        raise DataError(f"{file}, line {number}: is no JSON: {error}") from error
-    try:
-        return form.validate_json(line)
-    except ValidationError as error:
-        raise DataError(f"{file}, line {number}: {problems(error)}") from error
+    return read_lines(file, TypeAdapter(Contrast))

@@ -18,7 +18,8 @@ from litotes.backbones.encoder import DualEncoder
 from litotes.backbones.vectors import image_vectors
 from litotes.data.captions import read_captions
 from litotes.data.files import write_atomically
-from litotes.data.quadruplets import Quadruplet, as_lines, read_quadruplets
+from litotes.data.json_lines import as_lines
+from litotes.data.quadruplets import Quadruplet, read_quadruplets
 from litotes.errors import DataError
 from litotes.language.sentences import clean
 from litotes.language.statements import (
