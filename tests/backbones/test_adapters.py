@@ -273,3 +273,38 @@ def test_cut_adapters_are_refused(encoder: DualEncoder, tiny_clip: Build, tmp_pa
     save_file({name: value for name, value in weights.items() if name != lost}, path)
     with pytest.raises(ModelError, match=r"missing: transformer\.resblocks\.0\.attn.*lora_B"):
         attach_adapter(encoder, tmp_path / "lora")
+
+
+def test_several_adapters_change_a_model_by_the_sum_of_their_changes(
+    tiny_clip: Build, encoder: DualEncoder, tmp_path: Path
+) -> None:
+    make_adapter(tmp_path / "a", tiny_clip(), TEXT, use_rslora=True)
+    make_adapter(tmp_path / "b", tiny_clip(), BOTH, rank_pattern={"c_fc": 4})
+
+    def weights(adapter: str | None) -> dict[str, torch.Tensor]:
+        made = litotes.load(tmp_path / "clip.pt", adapter=adapter, device="cpu")
+        fuse_attention(made.model)
+        return dict(made.model.state_dict())
+
+    base, a, b = (weights(name) for name in (None, f"{tmp_path}/a", f"{tmp_path}/b"))
+    both = weights(f"{tmp_path}/a+{tmp_path}/b")
+    changed = [name for name in base if not torch.equal(both[name], base[name])]
+    assert any("mlp" in name for name in changed)
+    for name in base:
+        torch.testing.assert_close(both[name], a[name] + b[name] - base[name], atol=1e-5, rtol=1e-5)
+    made = litotes.load(tmp_path / "clip.pt", adapter=f"{tmp_path}/a+{tmp_path}/b", device="cpu")
+    assert made.label.endswith("clip.pt + a + b")
+    assert made.text_fingerprint != encoder.text_fingerprint
+    # As an index keeps it.
+    again = litotes.load(tmp_path / "clip.pt", adapter=made.adapter, device="cpu")
+    assert again.text_fingerprint == made.text_fingerprint
+
+
+def test_an_adapter_that_cannot_be_added_up_is_refused(tiny_clip: Build, tmp_path: Path) -> None:
+    torch.save({"model": tiny_clip().state_dict()}, tmp_path / "clip.pt")
+    make_adapter(tmp_path / "a", tiny_clip(), TEXT)
+    make_adapter(tmp_path / "dora", tiny_clip(), TEXT, use_dora=True)
+    with pytest.raises(ModelError, match="only plain LoRA"):
+        litotes.load(tmp_path / "clip.pt", adapter=f"{tmp_path}/a+{tmp_path}/dora")
+    with pytest.raises(ModelError, match="no adapter 'nothing'"):
+        litotes.load(tmp_path / "clip.pt", adapter=f"{tmp_path}/a+nothing")

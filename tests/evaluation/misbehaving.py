@@ -21,7 +21,8 @@ class Server(ThreadingHTTPServer):
     Attributes:
         plan: of a question, what is done at its first, second, … request; then the right answer
             is given.
-        says: of a question, what is said in place of the right answer.
+        says: of a question, what is said in place of the right answer; a list has what is said
+            at the first, second, … time, and from then on.
         delay: seconds before each right answer.
         log: of each request: when, its question and the longest side of its picture.
         most_at_once: requests that were being answered at one time.
@@ -74,7 +75,10 @@ class Handler(BaseHTTPRequestHandler):
                 getattr(self, plan[times - 1])()
             else:
                 time.sleep(server.delay)
-                self.complete(server.says.get(question) or truth(question, picture))
+                said = server.says.get(question) or truth(question, picture)
+                if isinstance(said, list):
+                    said = said[min(times - len(plan), len(said)) - 1]
+                self.complete(said)
         finally:
             with server.lock:
                 server.at_work -= 1
@@ -170,8 +174,8 @@ def completion(text):
 
 
 def read(messages):
-    """The question's first line, and the picture if there is one."""
-    content = messages[0]["content"]
+    """The question, a line of the last message, and the picture if there is one."""
+    content = messages[-1]["content"]
     if isinstance(content, str):
         return content.splitlines()[-1], None
     head, data = content[0]["image_url"]["url"].split(",")

@@ -8,7 +8,6 @@ from litotes.data.csv_files import read_rows
 from litotes.data.retrieval_files import read_pictures
 from litotes.errors import DataError
 from litotes.evaluation.exclusion import ExclusionTask
-from litotes.evaluation.judges import ChatServer, JudgeError
 from litotes.evaluation.report import update_block
 from litotes.mining.things import find_content
 
@@ -52,20 +51,3 @@ def test_a_markdown_file_keeps_its_line_ends(tmp_path):
 def test_captions_without_a_word_name_no_thing():
     with pytest.raises(DataError, match="no thing is named"):
         find_content([["!!!", "..."]], 1)
-
-
-@pytest.mark.parametrize(
-    "url", ["", "foo", "ftp://x/v1", "http://", "http://x:99999/v1", "http://[::1", "http://x\n"]
-)
-def test_what_is_no_address_of_a_server_is_refused_at_once(url):
-    with pytest.raises(JudgeError, match="is no address of a server"):
-        ChatServer("model", url)
-
-
-def test_a_key_that_cannot_be_one_is_refused_and_not_shown(monkeypatch):
-    monkeypatch.setenv("LITOTES_JUDGE_KEY", "ключ")
-    with pytest.raises(JudgeError, match="the server's key") as error:
-        ChatServer("model", "http://localhost:8000/v1")
-    assert "ключ" not in str(error.value)
-    monkeypatch.setenv("LITOTES_JUDGE_KEY", "key\n")
-    assert ChatServer("model", "http://localhost:8000/v1")._api_key == "key"

@@ -53,7 +53,8 @@ from litotes.evaluation.judges import (
     questions_by_rule,
 )
 from litotes.evaluation.judges.base import read_answer
-from litotes.evaluation.judges.server import OPENAI, ChatServer, ServerJudge, _retry_after, data_url
+from litotes.evaluation.judges.server import ServerJudge, data_url
+from litotes.language.llm import OPENAI, ChatServer
 from litotes.scenes import OracleJudge, sample
 from litotes.strategies import Plain, Subtract
 
@@ -69,7 +70,7 @@ def own_cache(tmp_path, monkeypatch):
 
 @pytest.fixture
 def server(monkeypatch):
-    monkeypatch.setattr("litotes.evaluation.judges.server._FIRST_WAIT", 0.01)
+    monkeypatch.setattr("litotes.language.llm._FIRST_WAIT", 0.01)
     with serving() as running:
         yield running
 
@@ -152,18 +153,6 @@ def test_who_asks_to_be_left_alone_for_a_day_is_not_asked_again(server, cards):
     judge = judge_at(server)
     assert judge.ask(cards[0], "Is it red?") == "unclear"
     assert judge.failed == len(server.log) == 1
-
-
-@pytest.mark.parametrize(
-    ("header", "low", "high"),
-    [
-        (None, 0, 0), ("3", 3, 3), ("0.5", 0.5, 0.5), ("-4", 0, 0), ("nan", 0, 0), ("soon", 0, 0),
-        ("Wed, 21 Oct 2015 07:28:00 GMT", 0, 0), ("Sun, 06 Nov 2094 08:49:37 GMT", 1e6, 1e10),
-        ("inf", math.inf, math.inf),
-    ],
-)  # fmt: skip
-def test_retry_after_in_all_its_forms(header, low, high):
-    assert low <= _retry_after(header) <= high
 
 
 def test_a_refused_question_fails_once_and_the_others_go_on(server, cards):

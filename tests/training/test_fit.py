@@ -15,8 +15,9 @@ from torch.nn.functional import normalize
 
 from litotes.errors import DataError
 from litotes.losses.hanclip import HanclipLoss, LossParts, NegationContrast
+from litotes.training.adapt import thaw
 from litotes.training.fit import ANYTHING, Anchor, Batch, fit
-from litotes.training.hanclip import Captions, quadruplet_batch, thaw
+from litotes.training.hanclip import Captions, quadruplet_batch
 from litotes.training.lora import LoraSettings, add_lora
 from litotes.training.recipe import FitSettings
 

@@ -15,7 +15,7 @@ from litotes.losses.truth import TruthContrast
 from litotes.mining.things import find_content
 from litotes.scenes.adaptation import SceneExamples, scene_statements
 from litotes.scenes.graph import truth
-from litotes.training.hanclip import shuffled_batches, train_hanclip
+from litotes.training.adapt import adapt, shuffled_batches
 from litotes.training.photographs import StatementExamples, read_photographs
 from litotes.training.recipe import TruthLossSettings, read_recipe
 
@@ -178,7 +178,7 @@ def test_a_run_on_scenes_ends_in_an_adapter_or_in_weights(tmp_path, change):
     encoder = litotes.load("scenes")
     before = encoder.text_fingerprint
     image = encoder.image_fingerprint
-    train_hanclip(encoder, SceneExamples(recipe), recipe, tmp_path, progress=False)
+    adapt(encoder, SceneExamples(recipe), recipe, tmp_path, progress=False)
     assert encoder.text_fingerprint != before
     assert encoder.image_fingerprint == image
     if not lora:
@@ -197,7 +197,7 @@ def test_an_adapter_is_kept_where_no_direction_can_be_fitted(tmp_path):
     examples = SceneExamples(recipe)
     examples.negation_pairs = lambda count: [("a dog", "a dog ")] * 20
     with pytest.warns(LitotesWarning, match="no negation direction"):
-        train_hanclip(litotes.load("scenes"), examples, recipe, tmp_path, progress=False)
+        adapt(litotes.load("scenes"), examples, recipe, tmp_path, progress=False)
     assert litotes.load("scenes", adapter=tmp_path / "adapter").label == "scenes + adapter"
 
 

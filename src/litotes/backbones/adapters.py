@@ -11,9 +11,10 @@ belongs to, and may have the negation direction of the adapted encoder.
 import copy
 import hashlib
 import json
+import re
 from collections.abc import Mapping, Sequence
 from importlib.resources import files
-from os import PathLike
+from os import PathLike, fspath
 from pathlib import Path
 from typing import Any, Literal
 
@@ -34,6 +35,7 @@ DIRECTION = "direction.safetensors"
 """The file in an adapter's folder with the negation direction of the adapted encoder."""
 _CONFIG, _WEIGHTS, _CARD = "adapter_config.json", "adapter_model.safetensors", "litotes.json"
 _PREFIX = "base_model.model."
+_DOWN, _UP = ".lora_A.weight", ".lora_B.weight"
 _SPLIT_NAMES = ("q_proj", "k_proj", "v_proj", "out_proj")
 
 
@@ -190,21 +192,64 @@ def attach_adapter(encoder: DualEncoder, adapter: str | PathLike[str]) -> None:
         encoder: built on the model that the adapter was trained on.
         adapter: name of an adapter that ships, or a folder with ``adapter_config.json`` and
             ``adapter_model.safetensors``. Where the folder says what model it was made for, as
-            those of :func:`save_adapter` do, that is checked.
+            those of :func:`save_adapter` do, that is checked. Several, joined by ``+`` as in
+            ``"hanclip+slipform"``, change the model by the sum of their changes.
 
     Raises:
         ModelError: there is no such adapter, it was made for another model, a weight of it finds
             no place in the encoder, the encoder has an adapter already, or PEFT is not installed.
     """
-    folder = find_adapter(encoder, adapter)
-    config, weights = _read_adapter(folder)
-    problem = f"{folder} does not fit {encoder.name}"
-    card = AdapterCard.read(folder)
-    if card and (difference := card.difference(encoder)):
-        raise ModelError(f"{problem}: {difference}")
-    inject_lora(encoder, config, weights, problem)
+    names = adapter_names(adapter)
+    folders = [find_adapter(encoder, name) for name in names]
+    read = [_read_adapter(folder) for folder in folders]
+    for folder in folders:
+        card = AdapterCard.read(folder)
+        if card and (difference := card.difference(encoder)):
+            raise ModelError(f"{folder} does not fit {encoder.name}: {difference}")
+    config, weights = read[0] if len(read) == 1 else _sum(read)
+    inject_lora(encoder, config, weights, f"{' + '.join(names)} does not fit {encoder.name}")
     record_adapter(encoder, config, weights)
-    encoder.adapter = str(adapter if str(adapter) in bundled_adapters() else folder.absolute())
+    shipped = bundled_adapters()
+    encoder.adapter = "+".join(
+        name if name in shipped else str(folder.absolute())
+        for name, folder in zip(names, folders, strict=True)
+    )
+
+
+def adapter_names(adapter: str | PathLike[str]) -> list[str]:
+    """The adapters that ``a+b`` names; one where there is such a folder."""
+    name = fspath(adapter)
+    return [name] if Path(name).expanduser().exists() else name.split("+")
+
+
+def _sum(adapters: Sequence[tuple[Any, dict[str, Tensor]]]) -> tuple[Any, dict[str, Tensor]]:
+    """One adapter whose change is the sum of several: their ranks side by side."""
+    from peft.utils.other import get_pattern_key
+
+    found: dict[str, list[tuple[Tensor, Tensor]]] = {}
+    for config, weights in adapters:
+        more = config.use_dora or config.modules_to_save or config.bias != "none"
+        if more or any(tensor.ndim != 2 for tensor in weights.values()):
+            raise ModelError("only plain LoRA adapters of linear layers can be added up")
+        for name in (key.removesuffix(_DOWN) for key in weights if key.endswith(_DOWN)):
+            down, up = weights[name + _DOWN].float(), weights[name + _UP].float()
+            alpha_of = config.alpha_pattern
+            alpha = alpha_of.get(get_pattern_key(alpha_of, name), config.lora_alpha)
+            rank = len(down)
+            scale = alpha / (rank**0.5 if config.use_rslora else rank)
+            found.setdefault(name, []).append((down, up * scale))
+    weights = {}
+    for name, pairs in found.items():
+        weights[name + _DOWN] = torch.cat([down for down, _ in pairs])
+        weights[name + _UP] = torch.cat([up for _, up in pairs], 1)
+    # Without "^", PEFT takes a name for the end of others too.
+    ranks = {f"^{re.escape(n)}": sum(len(down) for down, _ in ps) for n, ps in found.items()}
+    config = copy.copy(adapters[0][0])
+    config.use_rslora = False
+    # A scale of 1 everywhere: it is in the weights already.
+    config.rank_pattern = config.alpha_pattern = ranks
+    config.target_modules = set(found)
+    return config, weights
 
 
 def bundled_adapters() -> list[str]:

@@ -120,7 +120,8 @@ class DualEncoder:
     @property
     def label(self) -> str:
         """Name for people: the model's, and the adapter's."""
-        return self.name if self.adapter is None else f"{self.name} + {Path(self.adapter).name}"
+        names = [Path(name).name for name in self.adapter.split("+")] if self.adapter else []
+        return " + ".join([self.name, *names])
 
     @property
     def context_length(self) -> int:

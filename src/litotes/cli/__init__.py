@@ -12,10 +12,13 @@ from litotes.cli import (
     compare,
     convert,
     direction,
+    draw,
     evaluate,
     export,
+    gradients,
     index,
     make_benchmark,
+    plant,
     quadruplets,
     report,
     scenes,
@@ -45,6 +48,9 @@ app.command()(convert.convert)
 app.command()(export.export)
 app.command("make-benchmark")(make_benchmark.make_benchmark)
 app.command()(quadruplets.quadruplets)
+app.command()(plant.plant)
+app.command()(draw.draw)
+app.command()(gradients.gradients)
 app.add_typer(direction.app, name="direction")
 
 

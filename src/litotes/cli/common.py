@@ -59,8 +59,8 @@ Adapter = Annotated[
     typer.Option(
         "--adapter",
         parser=given_path,
-        metavar="NAME|PATH",
-        help="LoRA adapter: one that ships, or its folder.",
+        metavar="NAME|PATH[+…]",
+        help="LoRA adapter: one that ships, or its folder; A+B adds two up.",
     ),
 ]
 Device = Annotated[
@@ -141,9 +141,10 @@ def load_model(spec: "ModelSpec", device: str | None) -> "DualEncoder":
 
 
 def _adapter(adapter: Path) -> str:
-    from litotes.backbones.adapters import bundled_adapters
+    from litotes.backbones.adapters import adapter_names, bundled_adapters
 
-    return str(adapter) if str(adapter) in bundled_adapters() else _absolute(str(adapter))
+    shipped = bundled_adapters()
+    return "+".join(name if name in shipped else _absolute(name) for name in adapter_names(adapter))
 
 
 def _absolute(name: str) -> str:

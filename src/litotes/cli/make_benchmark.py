@@ -1,5 +1,6 @@
 """`litotes make-benchmark`: negated retrieval and multiple choice from one's own captions."""
 
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Annotated
 
@@ -45,6 +46,15 @@ def make_benchmark(
     min_images: Annotated[
         int, typer.Option(min=1, help="Photographs that must show a thing for it to be used.")
     ] = 5,
+    pairs: Annotated[
+        Path | None,
+        typer.Option(
+            parser=given_folder,
+            metavar="SUGARCREPE",
+            help="Make true and false captions in SugarCrepe's format instead, by the edits of "
+            "SugarCrepe's own files in this folder.",
+        ),
+    ] = None,
 ) -> None:
     """Make negated retrieval and multiple-choice files in NegBench's format from captions."""
     from litotes.data.captions import read_captions
@@ -52,6 +62,9 @@ def make_benchmark(
 
     read = read_captions(captions, split)
     make.check_images(read, images)
+    if pairs is not None:
+        _make_pairs(captions, read, pairs, out, seed)
+        return
     benchmark = make.make_benchmark(read, seed=seed, min_images=min_images)
     files = make.write_benchmark(benchmark, out, split)
     typer.echo(
@@ -68,3 +81,19 @@ def make_benchmark(
         )
     for file in files:
         typer.echo(printable_path(file))
+
+
+def _make_pairs(
+    captions: Path, read: Mapping[str, Sequence[str]], sugarcrepe: Path, out: Path, seed: int
+) -> None:
+    from litotes.evaluation import make_pairs
+
+    source = make_pairs.Source.read(sugarcrepe, make_pairs.every_caption(captions))
+    pairs = make_pairs.make_pairs(read, source, seed=seed)
+    print_of_files = make_pairs.write_pairs(pairs, out)
+    for kind, made in pairs.kinds.items():
+        typer.echo(f"{kind}: {len(made):,} pairs")
+    typer.echo(
+        f"wrote {printable_path(out)}, fingerprint {print_of_files}; what was left out, and why, "
+        f"is in {printable_path(out / make_pairs.LOG)}"
+    )

@@ -127,7 +127,8 @@ def _contrasts(place: Path, split: str, count: int, seed: int) -> "Make":
 
 
 def _llm(model: str, url: str | None) -> "Negator":
-    from litotes.mining.llm_negator import OPENAI, LlmNegator
+    from litotes.language.llm import OPENAI
+    from litotes.mining.llm_negator import LlmNegator
 
     return LlmNegator(model, url or OPENAI)
 

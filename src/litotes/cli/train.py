@@ -10,7 +10,8 @@ from litotes.cli.common import Device
 
 if TYPE_CHECKING:
     from litotes.backbones.encoder import DualEncoder
-    from litotes.training.recipe import HanclipRecipe
+    from litotes.training.adapt import AdaptExamples
+    from litotes.training.recipe import HanclipRecipe, SlipformRecipe
 
 
 def train(
@@ -55,22 +56,35 @@ def train(
 
 
 def _adapt(
-    recipe: "HanclipRecipe",
+    recipe: "HanclipRecipe | SlipformRecipe",
     data: Path | None,
     run: Path,
     measure: "Callable[[DualEncoder], float] | None",
     device: str | None,
 ) -> None:
     from litotes.backbones.registry import load
-    from litotes.scenes.adaptation import SceneExamples
-    from litotes.training.hanclip import train_hanclip
-    from litotes.training.photographs import read_photographs
+    from litotes.training.adapt import adapt
 
     encoder = load(recipe.model, recipe.pretrained, device=device)
-    examples = SceneExamples(recipe) if data is None else read_photographs(recipe, data, run)
-    score = train_hanclip(encoder, examples, recipe, run, measure=measure)
+    score = adapt(encoder, examples_of(recipe, data, run), recipe, run, measure=measure)
     best = "" if score is None else f"; the best measure was {score:.4f}"
     typer.echo(f"wrote {run / ('adapter' if recipe.lora else 'model')}{best}")
+
+
+def examples_of(
+    recipe: "HanclipRecipe | SlipformRecipe", data: Path | None, run: Path
+) -> "AdaptExamples":
+    """What a recipe trains on: photographs, or scenes where there are none."""
+    from litotes.scenes import adaptation, composition
+    from litotes.training.photographs import read_photographs
+    from litotes.training.recipe import HanclipRecipe
+    from litotes.training.slipform import read_pairs
+
+    if isinstance(recipe, HanclipRecipe):
+        if data is None:
+            return adaptation.SceneExamples(recipe)
+        return read_photographs(recipe, data, run)
+    return composition.SceneExamples(recipe) if data is None else read_pairs(recipe, data, run)
 
 
 def _measure(dev: str | None, data: Path | None) -> "Callable[[DualEncoder], float] | None":

@@ -1,5 +1,6 @@
 """Records in files of JSON objects, one a line."""
 
+import hashlib
 import json
 from collections.abc import Iterable
 from dataclasses import asdict
@@ -26,6 +27,11 @@ def as_lines(records: "Iterable[DataclassInstance]") -> str:
 def as_line(record: "DataclassInstance") -> str:
     """One record's line, without its end. ASCII, as file names need not be valid text."""
     return json.dumps(asdict(record))
+
+
+def digest(records: "Iterable[DataclassInstance]") -> str:
+    """A name for what records hold: 16 hexadecimal digits."""
+    return hashlib.sha256(as_lines(records).encode()).hexdigest()[:16]
 
 
 def read_lines(file: Path, form: TypeAdapter[T]) -> list[T]:

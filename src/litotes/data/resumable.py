@@ -2,9 +2,8 @@
 
 import json
 import os
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
-from itertools import islice
 from pathlib import Path
 from typing import Any, BinaryIO, NamedTuple
 
@@ -16,10 +15,17 @@ _SAFE_AFTER = 500
 
 
 class Made(NamedTuple):
-    """One line, and the number of what it was made from; some numbers may make none."""
+    """One line, and the number of what it was made from; some numbers may make none.
+
+    Attributes:
+        number: larger than those before.
+        line: empty where none was made.
+        reason: why it was not, on one line and without tabs.
+    """
 
     number: int
     line: str
+    reason: str = ""
 
 
 class Written(NamedTuple):
@@ -40,6 +46,7 @@ def write_resumably(
     make: Callable[[int], Iterator[Made]],
     count: int,
     on_lines: Callable[[int], None] = lambda lines: None,
+    on_end: Callable[[Sequence[Made]], None] = lambda made: None,
 ) -> Written:
     """Write lines to a file that appears when all are there.
 
@@ -51,6 +58,7 @@ def write_resumably(
         make: gives the lines from a number on, in order.
         count: so many lines at most.
         on_lines: told how many there are, at first and after each.
+        on_end: is given all that was made, and what was not, just before the file appears.
 
     Raises:
         DataError: the file exists, no line is made, or the part is damaged or of other settings.
@@ -62,23 +70,34 @@ def write_resumably(
     with suppress(FileExistsError), part.open("xb") as new:
         new.write(json.dumps(settings, sort_keys=True).encode() + b"\n")
     kept = _whole_lines(part, settings)
-    start = kept[-1].number + 1 if kept else 0
-    lines, last = len(kept), start - 1
+    last = kept[-1].number if kept else -1
+    lines = sum(bool(made.line) for made in kept)
     on_lines(lines)
     with part.open("ab") as file:
-        for made in islice(make(start), count - lines):
-            file.write(f"{made.number}\t{made.line}\n".encode())
-            lines, last = lines + 1, made.number
-            on_lines(lines)
-            if lines % _SAFE_AFTER == 0:
-                _save(file)
+        for made in _until(count - lines, make(last + 1)):
+            file.write(f"{made.number}\t{made.line}\t{made.reason}\n".encode())
+            last = made.number
+            if made.line:
+                lines += 1
+                on_lines(lines)
+                if lines % _SAFE_AFTER == 0:
+                    _save(file)
         _save(file)
     if not lines:
         part.unlink()
         raise DataError(f"{out}: nothing could be made of the captions")
-    write_atomically(out, "".join(f"{m.line}\n" for m in _whole_lines(part, settings)))
+    made_of = _whole_lines(part, settings)
+    on_end(made_of)
+    write_atomically(out, "".join(f"{made.line}\n" for made in made_of if made.line))
     part.unlink()
     return Written(lines, last + 1 - lines)
+
+
+def _until(count: int, made: Iterator[Made]) -> Iterator[Made]:
+    """Up to so many lines, with the numbers between them that made none."""
+    while count > 0 and (one := next(made, None)) is not None:
+        yield one
+        count -= bool(one.line)
 
 
 def _save(file: BinaryIO) -> None:
@@ -95,8 +114,8 @@ def _whole_lines(part: Path, settings: Mapping[str, Any]) -> list[Made]:
     try:
         header, *lines = whole.decode().split("\n")[:-1]
         begun = json.loads(header)
-        numbered = [line.split("\t", 1) for line in lines]
-        kept = [Made(int(number), line) for number, line in numbered]
+        numbered = [line.split("\t") for line in lines]
+        kept = [Made(int(number), line, reason) for number, line, reason in numbered]
     except ValueError as error:
         raise DataError(f"{part} is damaged: remove it to start anew") from error
     if begun != json.loads(json.dumps(settings)):

@@ -169,7 +169,6 @@ def write_benchmark(benchmark: Benchmark, folder: Path, split: str) -> list[Path
         DataError: a file of that name holds something else.
         OSError: a file cannot be written; none is ever half written.
     """
-    folder.mkdir(parents=True, exist_ok=True)
     contents = {
         f"negated_retrieval_{split}.csv": _csv(
             RETRIEVAL_COLUMNS, [(image, repr(texts)) for image, texts in benchmark.retrieval]
@@ -179,6 +178,24 @@ def write_benchmark(benchmark: Benchmark, folder: Path, split: str) -> list[Path
         ),
         f"make_benchmark_{split}.json": json.dumps({"split": split} | benchmark.log, indent=2),
     }
+    return write_new(folder, contents)
+
+
+def write_new(folder: Path, contents: Mapping[str, str]) -> list[Path]:
+    """Write files into a folder, which is made if it is not there; none is lost to another.
+
+    Args:
+        folder: of the files.
+        contents: of each, by its name.
+
+    Returns:
+        The files.
+
+    Raises:
+        DataError: a file of that name holds something else.
+        OSError: a file cannot be written; none is ever half written.
+    """
+    folder.mkdir(parents=True, exist_ok=True)
     for name, text in contents.items():
         file = folder / name
         if file.exists() and file.read_bytes() != text.encode():

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from litotes.errors import LitotesError
+from litotes.evaluation.gradients import Share
 from litotes.evaluation.printed import Printed
 from litotes.evaluation.record import Record
 from litotes.evaluation.report import Row, Section, scale, strategy_text, verdict
@@ -69,6 +70,48 @@ def plot_steering(records: Sequence[Record], metrics: Sequence[str], file: Path)
     figure.legend(handles, names, loc="outside right center", frameon=False)
     # Without a date, so that the same records give the same file.
     figure.savefig(file, metadata={"Date": None} if file.suffix == ".svg" else None)
+
+
+def plot_gradients(shares: Sequence[Share], file: Path) -> None:
+    """Draw hard negatives' shares over the batch size: a panel a kind of rows, a line a loss.
+
+    Bands are the shares' intervals; what is above a line is the share of easy negatives.
+
+    Args:
+        shares: of several batch sizes.
+        file: .svg or .png.
+
+    Raises:
+        LitotesError: matplotlib is not installed.
+    """
+    kinds = list(dict.fromkeys(share.rows for share in shares))
+    figure = _figure(3.6 * len(kinds) + 1.4, 3.6)
+    panels = figure.subplots(1, len(kinds), squeeze=False, sharey=True)[0]
+    names = dict.fromkeys(share.objective for share in shares)
+    for panel, kind in zip(panels, kinds, strict=True):
+        for name, colour in zip(names, _COLOURS, strict=False):
+            line = [share for share in shares if (share.rows, share.objective) == (kind, name)]
+            sizes = [share.batch_size for share in line]
+            low, value, high = (
+                [100 * bound for bound in bounds]
+                for bounds in zip(
+                    *((s.hard.low, s.hard.value, s.hard.high) for s in line), strict=True
+                )
+            )
+            panel.plot(sizes, value, marker="o", markersize=3, color=colour, label=name)
+            panel.fill_between(sizes, low, high, color=colour, alpha=0.2, linewidth=0)
+        panel.set_xscale("log", base=2)
+        panel.set_xticks(sizes, [f"{size:,}" for size in sizes], rotation=30)
+        panel.minorticks_off()
+        panel.set(title=f"rows of {kind}", xlabel="batch size N", ylim=(0, 100))
+        panel.spines[["top", "right"]].set_visible(False)
+    panels[0].set_ylabel("hard negatives' share, per cent")
+    figure.legend(*panels[0].get_legend_handles_labels(), loc="outside right center", frameon=False)
+    from matplotlib import rc_context
+
+    # Without a date, and with names drawn from a fixed salt: the same shares give the same file.
+    with rc_context({"svg.hashsalt": "litotes"}):
+        figure.savefig(file, metadata={"Date": None} if file.suffix == ".svg" else None)
 
 
 def looks(report: Sequence[Section]) -> dict[str, Look]:

@@ -3,24 +3,19 @@
 What a model answers is checked; where it cannot be right it is asked again, and then given up.
 """
 
-import os
 import re
-from collections.abc import Sequence
-from concurrent.futures import ThreadPoolExecutor
+from collections.abc import Iterator, Mapping, Sequence
 from random import Random
 from typing import TYPE_CHECKING
 
-from litotes.errors import LitotesError
 from litotes.language.cues import has_negation
+from litotes.language.llm import OPENAI, ChatServer, message
 from litotes.language.negator import Negated
 from litotes.language.sentences import clean
 
 if TYPE_CHECKING:
     from spacy.tokens import Doc
 
-OPENAI = "https://api.openai.com/v1"
-#: How often a model is asked for a caption until its answer will do.
-TRIES = 3
 #: At most so many words more than the caption has, and so large a share of its own words kept.
 MAX_ADDED_WORDS = 10
 MIN_KEPT = 0.5
@@ -61,22 +56,14 @@ class LlmNegator:
         timeout: float = 60.0,
         retries: int = 5,
     ) -> None:
-        try:
-            import openai
-        except ImportError as error:
-            raise LitotesError(
-                "servers need the package openai: `pip install 'litotes[judge]'`"
-            ) from error
-        own = os.environ.get("OPENAI_API_KEY") if base_url.rstrip("/") == OPENAI else None
-        # The client insists on a key, and local servers take any.
-        key = os.environ.get("LITOTES_LLM_KEY") or own or "none"
-        self._error = openai.OpenAIError
-        self._client = openai.OpenAI(
-            base_url=base_url, api_key=key, timeout=timeout, max_retries=retries
+        self.server = ChatServer(
+            model,
+            base_url,
+            key_variable="LITOTES_LLM_KEY",
+            at_once=at_once,
+            timeout=timeout,
+            retries=retries,
         )
-        self.model = model
-        self.base_url = base_url
-        self.at_once = at_once
 
     def __call__(self, docs: Sequence["Doc"], rngs: Sequence[Random]) -> list[Negated | None]:
         """Negate captions; None where no answer would do.
@@ -84,29 +71,19 @@ class LlmNegator:
         Raises:
             LitotesError: the server refuses us, or does not answer.
         """
-        with ThreadPoolExecutor(self.at_once) as threads:
-            return list(threads.map(self._negate, [doc.text for doc in docs]))
+        captions = [doc.text for doc in docs]
+        negated: list[Negated | None] = [None] * len(docs)
 
-    def _negate(self, caption: str) -> Negated | None:
-        for attempt in range(TRIES):
-            said = clean(self._ask(caption, attempt)).strip('"“”')
-            if is_negation_of(said, caption):
-                return Negated(said, "llm", "")
-        return None
+        def unfit(answers: Mapping[int, str]) -> Iterator[int]:
+            for place, answer in answers.items():
+                said = clean(answer).strip('"“”')
+                if is_negation_of(said, captions[place]):
+                    negated[place] = Negated(said, "llm", "")
+                else:
+                    yield place
 
-    def _ask(self, caption: str, attempt: int) -> str:
-        try:
-            answer = self._client.chat.completions.create(
-                model=self.model,
-                messages=[{"role": "user", "content": _PROMPT + caption}],
-                # The same question gets the same answer, unless that would not do.
-                temperature=0.0 if attempt == 0 else 0.7,
-                seed=attempt,
-                max_tokens=200,
-            )
-        except self._error as error:
-            raise LitotesError(f"{self.base_url}, model {self.model!r}: {error}") from error
-        return (answer.choices[0].message.content or "") if answer.choices else ""
+        self.server.ask_all([[message(_PROMPT + caption)] for caption in captions], unfit)
+        return negated
 
 
 def is_negation_of(said: str, caption: str) -> bool:

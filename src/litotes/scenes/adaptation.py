@@ -33,15 +33,9 @@ from litotes.scenes.negation import (
 )
 from litotes.scenes.pairs import QUESTION_KINDS, question
 from litotes.scenes.world import pick, scene_graph
+from litotes.training.adapt import shuffled_batches, with_bank
 from litotes.training.fit import ANYTHING, Anchor, Batch
-from litotes.training.hanclip import (
-    Captions,
-    loss_of,
-    quadruplet_batch,
-    shuffled_batches,
-    statement_batch,
-    with_bank,
-)
+from litotes.training.hanclip import Captions, loss_of, quadruplet_batch, statement_batch
 from litotes.training.recipe import HanclipRecipe, TruthLossSettings
 
 SEED_OFFSET = 1000

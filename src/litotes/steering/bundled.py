@@ -3,7 +3,7 @@
 from importlib.resources import files
 from pathlib import Path
 
-from litotes.backbones.adapters import DIRECTION, find_adapter
+from litotes.backbones.adapters import DIRECTION, adapter_names, find_adapter
 from litotes.backbones.encoder import DualEncoder
 from litotes.errors import DirectionError
 from litotes.steering.direction import NegationDirection
@@ -29,5 +29,6 @@ def bundled_direction(encoder: DualEncoder) -> NegationDirection:
 def _candidates(encoder: DualEncoder) -> list[Path]:
     found = sorted((Path(str(files("litotes.steering"))) / "directions").glob("*.safetensors"))
     if encoder.adapter is not None:
-        found.insert(0, find_adapter(encoder, encoder.adapter) / DIRECTION)
+        folders = [find_adapter(encoder, name) for name in adapter_names(encoder.adapter)]
+        found = [*(folder / DIRECTION for folder in folders), *found]
     return [file for file in found if file.is_file()]

@@ -23,6 +23,7 @@ from torch.nn.functional import normalize
 from litotes.backbones.encoder import DualEncoder, ImageLike, weights_digest
 from litotes.errors import DataError
 from litotes.losses.hanclip import LossParts, preservation, told_apart
+from litotes.training.grad_cache import encode_cached, pixel_batches, require_parts_alike
 from litotes.training.lora import train_lora
 from litotes.training.recipe import FitSettings
 from litotes.training.run import Parts, load_checkpoint, save_checkpoint, shown_steps, warm_cosine
@@ -127,7 +128,7 @@ def fit(
     trained = {name: p for name, p in encoder.model.named_parameters() if p.requires_grad}
     if not trained:
         raise ValueError("no weight of the encoder asks for gradients")
-    adapter_only = all(".lora_" in name or ".base_layer." in name for name in trained)
+    adapter_only = _adapter_only(trained)
     # What a side is, is told by its weights as they were.
     _ = encoder.image_fingerprint, encoder.text_fingerprint
     run.mkdir(parents=True, exist_ok=True)
@@ -192,6 +193,11 @@ def mark_trained(encoder: DualEncoder, trained: Mapping[str, nn.Parameter]) -> N
             setattr(encoder, f"{side}_changes", f"trained {weights_digest(touched)}")
 
 
+def _adapter_only(trained: Mapping[str, nn.Parameter]) -> bool:
+    """Whether nothing but LoRA's layers, or what they stand for, is trained."""
+    return all(".lora_" in name or ".base_layer." in name for name in trained)
+
+
 class _StepLoss:
     """The loss of a batch: encodes it, here and on the other devices, and has it judged."""
 
@@ -209,7 +215,9 @@ class _StepLoss:
         self.accelerator = accelerator
         sees = any(name.startswith(encoder.image.prefixes) for name in trained)
         self.vectors = None if sees else examples.vectors(encoder).to(encoder.device)
-        towers = _Towers(encoder)
+        if settings.chunk and sees and not _adapter_only(trained):
+            require_parts_alike(encoder.model, encoder.image.prefixes)
+        towers = _Towers(encoder, settings.chunk)
         self.original: _Original | None = None
         pulls = settings.pull or settings.pull_contrast
         if settings.preserve or pulls:
@@ -277,16 +285,24 @@ class _StepLoss:
 class _Towers(nn.Module):
     """Both towers as one module, as training on several devices wants them."""
 
-    def __init__(self, encoder: DualEncoder) -> None:
+    def __init__(self, encoder: DualEncoder, chunk: int) -> None:
         super().__init__()
         self.model = encoder.model
         self.encoder = encoder
+        self.chunk = chunk
 
     def forward(self, ids: Tensor, pixels: Any) -> tuple[Tensor, Tensor | None]:
         """Vectors, not normalised, of token ids ``(S, L)``, and of pixels if there are any."""
-        seen = None if pixels is None else self.encoder.image.run(pixels)
-        vectors = self.encoder.text.run_all(ids.to(self.encoder.device), GROUP, TOKENS)
-        return vectors, seen
+        image, text, ids = self.encoder.image, self.encoder.text, ids.to(self.encoder.device)
+        if not self.chunk:
+            seen = None if pixels is None else image.run(pixels)
+            return text.run_all(ids, GROUP, TOKENS), seen
+        if pixels is not None:
+            seen = encode_cached(image.run, pixel_batches(pixels, self.chunk))
+        else:
+            seen = None
+        batches = text.batches(ids, min(GROUP, self.chunk), TOKENS)
+        return encode_cached(text.run, batches), seen
 
 
 class _Original:

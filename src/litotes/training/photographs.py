@@ -18,7 +18,7 @@ from litotes.backbones.encoder import DualEncoder
 from litotes.backbones.vectors import image_vectors
 from litotes.data.captions import read_captions
 from litotes.data.files import write_atomically
-from litotes.data.json_lines import as_lines
+from litotes.data.json_lines import as_lines, digest
 from litotes.data.quadruplets import Quadruplet, read_quadruplets
 from litotes.errors import DataError
 from litotes.language.sentences import clean
@@ -32,15 +32,9 @@ from litotes.language.statements import (
 )
 from litotes.mining.quadruplets import drawn_order, quadruplets, rule_negator
 from litotes.mining.things import Content, find_content
+from litotes.training.adapt import shuffled_batches, with_bank
 from litotes.training.fit import Anchor, Batch
-from litotes.training.hanclip import (
-    Captions,
-    loss_of,
-    quadruplet_batch,
-    shuffled_batches,
-    statement_batch,
-    with_bank,
-)
+from litotes.training.hanclip import Captions, loss_of, quadruplet_batch, statement_batch
 from litotes.training.recipe import HanclipRecipe
 
 MIN_IMAGES = 20
@@ -69,7 +63,7 @@ class QuadrupletExamples:
         place = {name: i for i, name in enumerate(names)}
         self.places = [place[record.image] for record in records]
         self.rows = shuffled_batches(len(records), recipe.batch_size, recipe.fit.seed)
-        self.fingerprint = hashlib.sha256(as_lines(records).encode()).hexdigest()[:16]
+        self.fingerprint = digest(records)
 
     def batch(self, step: int) -> Batch:
         """The next quadruplets."""

@@ -66,6 +66,9 @@ class FitSettings(BaseModel):
     seed: int = Field(default=0, ge=0, lt=2**31)
     steps: int = Field(ge=1)
     accumulation: int = Field(default=1, ge=1, description="batches whose gradients make a step")
+    chunk: int = Field(
+        default=0, ge=0, description="encoded at a time: see litotes.training.grad_cache; 0: all"
+    )
     lr: float = Field(gt=0, le=1, description="peak learning rate of AdamW")
     weight_decay: float = Field(default=0.05, ge=0)
     warmup_steps: int = Field(default=0, ge=0)
@@ -106,21 +109,15 @@ class TruthLossSettings(BaseModel):
     denial_beta: float = Field(default=0.5, ge=0, description='how far "no B" is, from any picture')
 
 
-class HanclipRecipe(BaseModel):
-    """How a model learns "not" from captions: see ``recipes/hanclip-*.toml``.
-
-    ``loss`` trains on quadruplets, ``truth`` on statements of known truth.
-    """
+class AdaptRecipe(BaseModel):
+    """How a model that stands is adapted, whatever the method."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
-    method: Literal["hanclip"]
     model: str = "mini"
     pretrained: str | None = None
-    count: int = Field(ge=2, description="quadruplets, or pictures of which statements are made")
-    batch_size: int = Field(ge=2, description="pictures of a batch")
-    loss: HanclipLossSettings | None = None
-    truth: TruthLossSettings | None = None
+    count: int = Field(ge=2, description="examples at most")
+    batch_size: int = Field(ge=2, description="examples of a batch")
     lora: LoraSettings | None = Field(default=None, description="without it all weights train")
     towers: Literal["text", "vision", "both"] = Field(
         default="text", description="what trains without LoRA"
@@ -129,15 +126,66 @@ class HanclipRecipe(BaseModel):
     fit: FitSettings
 
     @model_validator(mode="after")
-    def _fits(self) -> Self:
-        if (self.loss is None) == (self.truth is None):
-            raise ValueError("a recipe has either a [loss], of quadruplets, or a [truth] loss")
+    def _holds_a_batch(self) -> Self:
         if self.batch_size > self.count:
             raise ValueError(f"batch_size {self.batch_size} is more than count, {self.count}")
         return self
 
 
-Recipe = Annotated[MiniRecipe | ScenesRecipe | HanclipRecipe, Field(discriminator="method")]
+class HanclipRecipe(AdaptRecipe):
+    """How a model learns "not" from captions: see ``recipes/hanclip-*.toml``.
+
+    ``loss`` trains on quadruplets, ``truth`` on statements of known truth, made of pictures.
+    """
+
+    method: Literal["hanclip"]
+    loss: HanclipLossSettings | None = None
+    truth: TruthLossSettings | None = None
+
+    @model_validator(mode="after")
+    def _has_one_loss(self) -> Self:
+        if (self.loss is None) == (self.truth is None):
+            raise ValueError("a recipe has either a [loss], of quadruplets, or a [truth] loss")
+        return self
+
+
+class CementSettings(BaseModel):
+    """The loss of captions and changed captions: see :class:`litotes.losses.cement.CementLoss`."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    temperature: float = Field(default=0.01, gt=0)
+    m_min: float = Field(default=0.0, description="margin of abstract keywords, in logits")
+    m_max: float = Field(default=0.0, description="margin of concrete keywords; 0 both: InfoNCE")
+    threshold: float = Field(default=4.0, ge=1, le=5, description="concreteness halfway between")
+    margin_temperature: float = Field(default=0.15, gt=0, description="width of that step")
+
+
+class PlantSettings(BaseModel):
+    """Which word of a caption is changed: see :mod:`litotes.mining.plant`."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    choice: Literal["hc", "lc", "random", "negclip"] = Field(
+        default="hc", description="most or least concrete, any; or two words change places"
+    )
+    score: Literal["concreteness", "visual"] = "concreteness"
+
+
+class SlipformRecipe(AdaptRecipe):
+    """How a model learns composition from changed captions: see ``recipes/slipform*.toml``."""
+
+    method: Literal["slipform"]
+    negatives: Literal["none", "text", "pairs"] = Field(
+        description="no changed captions (the control), these, or these and their pictures"
+    )
+    cement: CementSettings = CementSettings()
+    plant: PlantSettings = PlantSettings()
+
+
+Recipe = Annotated[
+    MiniRecipe | ScenesRecipe | HanclipRecipe | SlipformRecipe, Field(discriminator="method")
+]
 _RECIPES: TypeAdapter[Recipe] = TypeAdapter(Recipe)
 
 

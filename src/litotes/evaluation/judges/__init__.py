@@ -17,7 +17,8 @@ from litotes.evaluation.judges.questions import (
     questions_by_model,
     questions_by_rule,
 )
-from litotes.evaluation.judges.server import ChatServer, ServerJudge, Usage
+from litotes.evaluation.judges.server import ServerJudge
+from litotes.language.llm import ChatServer, Usage
 
 __all__ = [
     "ANSWERS",

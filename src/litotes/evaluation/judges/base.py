@@ -12,10 +12,12 @@ from typing import Literal, TypeAlias
 from PIL import Image
 
 from litotes.data.images import open_file, open_image
-from litotes.errors import LitotesError
+from litotes.language.llm import ServerError
 
 Answer: TypeAlias = Literal["yes", "no", "unclear"]
 Picture: TypeAlias = str | os.PathLike[str] | Image.Image
+JudgeError: TypeAlias = ServerError
+"""A judge that cannot be asked at all: only those behind servers can be such."""
 
 ANSWERS: tuple[Answer, ...] = ("yes", "no", "unclear")
 PROMPT = "{question}\nAnswer with one word: yes or no."
@@ -23,10 +25,6 @@ PROMPT = "{question}\nAnswer with one word: yes or no."
 
 # Around the word, only marks such as a full stop, quotes or Markdown's asterisks.
 _ONE_WORD = re.compile(r"[\W_]*(yes|no)[\W_]*", re.IGNORECASE)
-
-
-class JudgeError(LitotesError):
-    """A judge that cannot be asked at all: a wrong address, key or model, or a dead server."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING, Literal
 
 from pydantic import BaseModel, ConfigDict, ValidationError
 
-from litotes.evaluation.judges.server import ChatServer, Completion, Messages
 from litotes.language import Query, has_negation, parse_all
 from litotes.language.frames import strip_frames
+from litotes.language.llm import ChatServer, Completion, Messages
 from litotes.language.parse import PIPELINE_LOCK, pipeline
 from litotes.language.phrasing import indefinite_article, is_countable_singular
 from litotes.language.reading import Reading, Span

@@ -1,0 +1,169 @@
+"""`litotes plant`: captions with a concrete word changed, from captioned photographs."""
+
+import hashlib
+import json
+import sys
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from enum import StrEnum
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from litotes.cli.common import printable_path
+from litotes.errors import DataError
+
+if TYPE_CHECKING:
+    from litotes.data.resumable import Made
+    from litotes.mining.plant import Planted
+    from litotes.mining.planting import Rewriter
+
+# As litotes.mining knows them, which is slow to load.
+Choice = StrEnum("Choice", "hc lc random")
+Score = StrEnum("Score", "concreteness visual")
+Kind = StrEnum("Kind", "object attribute action relation count")
+
+
+class Way(StrEnum):
+    """How captions are changed."""
+
+    RULE = "rule"
+    LLM = "llm"
+
+
+def plant(
+    captions: Annotated[
+        Path,
+        typer.Argument(
+            metavar="CAPTIONS.csv",
+            exists=True,
+            help="Columns image, split and caption, or a folder that holds captions.csv.",
+        ),
+    ],
+    out: Annotated[Path, typer.Argument(metavar="OUT.jsonl", help="Where to write.")],
+    split: Annotated[str, typer.Option(help="Which part of the captions.")] = "train",
+    count: Annotated[int, typer.Option("-n", "--count", min=1, help="How many at most.")] = 20_000,
+    choice: Annotated[
+        Choice,
+        typer.Option(help="Words that are changed: the most concrete, the least, or any."),
+    ] = Choice.hc,
+    score: Annotated[
+        Score, typer.Option(help="Ratings: concreteness, or how well it is seen.")
+    ] = Score.concreteness,
+    kinds: Annotated[
+        list[Kind] | None,
+        typer.Option("--kind", help="What may be changed; may be given again.  [default: all]"),
+    ] = None,
+    seed: Annotated[int, typer.Option(help="Another seed, other captions and words.")] = 0,
+    way: Annotated[Way, typer.Option("--rewriter", help="What changes captions.")] = Way.RULE,
+    llm: Annotated[
+        str | None, typer.Option(metavar="MODEL", help="With --rewriter llm: the model.")
+    ] = None,
+    llm_url: Annotated[
+        str | None,
+        typer.Option(metavar="URL", help="Its server's API.  [default: OpenAI's]"),
+    ] = None,
+    wordnet: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="DIR",
+            exists=True,
+            file_okay=False,
+            help="WordNet's files, such as /usr/share/wordnet: by rule, words of its kin, too.",
+        ),
+    ] = None,
+    processes: Annotated[
+        int, typer.Option(min=1, help="By rule: to spread the work over; changes nothing else.")
+    ] = 1,
+) -> None:
+    """Change a word of captions of photographs, so that they are false: Slipform's training data.
+
+    Each line of the file is a caption, the changed one, and what was changed; OUT.log.json says how
+    many were made, and how many could not be, and why. A run that was stopped goes on where it was
+    when it is started again.
+    """
+    from rich.console import Console
+    from rich.progress import Progress
+
+    from litotes.data.captions import read_captions
+    from litotes.data.files import write_atomically
+    from litotes.data.resumable import write_resumably
+    from litotes.mining.plant import plant_all
+
+    if (way is Way.LLM) != (llm is not None):
+        raise typer.BadParameter("--rewriter llm and --llm MODEL go together")
+    if llm is None and llm_url is not None:
+        raise typer.BadParameter("--llm-url is for --rewriter llm")
+    if llm is not None and (wordnet is not None or processes > 1):
+        raise typer.BadParameter("--wordnet and --processes are for --rewriter rule")
+    if not out.parent.is_dir():
+        raise DataError(f"{out.parent} is not a folder")
+    read = read_captions(captions, split)
+    options: dict[str, Any] = {
+        "choice": choice.value,
+        "measure": score.value,
+        "kinds": [kind.value for kind in Kind if not kinds or kind in kinds],
+        "seed": seed,
+    }
+    rewriter, how = _by_llm(llm, llm_url) if llm else _by_rule(read, wordnet, seed)
+    digest = hashlib.sha256(json.dumps(read).encode()).hexdigest()
+    settings = {"captions": digest, "split": split, "count": count, **options, "rewriter": how}
+    log = out.with_suffix(".log.json")
+    with Progress(console=Console(stderr=True), disable=not sys.stderr.isatty()) as bar:
+        task = bar.add_task("made", total=count)
+        written = write_resumably(
+            out,
+            settings,
+            lambda start: map(
+                _made, plant_all(read, rewriter, start=start, processes=processes, **options)
+            ),
+            count,
+            lambda lines: bar.update(task, completed=lines),
+            lambda made: write_atomically(log, _log(settings, made)),
+        )
+    typer.echo(
+        f"wrote {written.lines:,} changed captions to {printable_path(out)}; "
+        f"{written.left_out:,} captions were left out: {printable_path(log)} says why"
+    )
+
+
+def _by_rule(
+    captions: Mapping[str, Sequence[str]], wordnet: Path | None, seed: int
+) -> "tuple[Rewriter, dict[str, Any]]":
+    from litotes.mining.rewrite_rule import RuleRewriter
+
+    how = {"way": "rule", "wordnet": None if wordnet is None else str(wordnet)}
+    return RuleRewriter.from_captions(captions, wordnet, seed), how
+
+
+def _by_llm(model: str, url: str | None) -> "tuple[Rewriter, dict[str, Any]]":
+    from litotes.language.llm import OPENAI
+    from litotes.mining.llm_rewriter import LlmRewriter
+
+    rewriter = LlmRewriter(model, url or OPENAI)
+    return rewriter, {"way": "llm", "url": url or OPENAI, **rewriter.settings}
+
+
+def _made(planted: "Planted") -> "Made":
+    from litotes.data.json_lines import as_line
+    from litotes.data.resumable import Made
+    from litotes.mining.planting import Dropped
+
+    number, made = planted
+    if isinstance(made, Dropped):
+        return Made(number, "", made.reason)
+    return Made(number, as_line(made))
+
+
+def _log(settings: Mapping[str, Any], made: "Sequence[Made]") -> str:
+    pairs = [json.loads(one.line) for one in made if one.line]
+    reasons = Counter(one.reason for one in made if not one.line)
+    counts = {
+        "captions": len(made),
+        "made": len(pairs),
+        "kinds": Counter(pair["kind"] for pair in pairs),
+        "ways": Counter(pair["way"] for pair in pairs),
+        "dropped": dict(reasons.most_common()),
+    }
+    return json.dumps({"settings": settings, **counts}, indent=2) + "\n"
