@@ -306,5 +306,7 @@ def test_an_adapter_that_cannot_be_added_up_is_refused(tiny_clip: Build, tmp_pat
     make_adapter(tmp_path / "dora", tiny_clip(), TEXT, use_dora=True)
     with pytest.raises(ModelError, match="only plain LoRA"):
         litotes.load(tmp_path / "clip.pt", adapter=f"{tmp_path}/a+{tmp_path}/dora")
+    with pytest.raises(ModelError, match="lacks an adapter beside a plus sign"):
+        litotes.load(tmp_path / "clip.pt", adapter=f"{tmp_path}/a+")
     with pytest.raises(ModelError, match="no adapter 'nothing'"):
         litotes.load(tmp_path / "clip.pt", adapter=f"{tmp_path}/a+nothing")

@@ -160,3 +160,19 @@ def test_errors_say_what_is_wrong(captions, tmp_path):
     result = litotes(captions, out)
     assert "was begun with other settings" in str(result.exception)
     assert not out.exists()
+
+
+def test_a_caption_too_long_for_one_is_left_out(captions, tmp_path):
+    with captions.open("a") as file:
+        file.write("long.jpg,train," + "A dog runs on the grass near a cat . " * 3000 + "\n")
+    out = tmp_path / "out.jsonl"
+    result = litotes(captions, out)
+    assert result.exit_code == 0, result.output
+    assert "long.jpg" not in {pair.image for pair in read_concrete_pairs(out)}
+
+
+def test_a_folder_is_no_file(captions, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    for out in (tmp_path, "."):
+        with pytest.raises(DataError, match="is a folder"):
+            CliRunner().invoke(app, ["plant", str(captions), str(out)], catch_exceptions=False)

@@ -11,7 +11,7 @@ from litotes.data.concrete_pairs import ConcretePair
 from litotes.errors import DataError
 from litotes.losses.cement import CementLoss
 from litotes.training.recipe import FitSettings, SlipformRecipe
-from litotes.training.slipform import PairExamples
+from litotes.training.slipform import PairExamples, read_pairs
 
 
 def recipe(**changes: object) -> SlipformRecipe:
@@ -89,3 +89,9 @@ def test_what_is_missing_is_said() -> None:
         PairExamples(recipe(), pairs(3), Path("photos"), Path("drawn"))
     with pytest.raises(DataError, match="no picture of the change of 'a dog 0 0'"):
         PairExamples(recipe(negatives="pairs"), pairs(), Path("photos"), Path("drawn"))
+
+
+def test_pictures_are_asked_for_before_anything_is_made(tmp_path: Path) -> None:
+    with pytest.raises(DataError, match="litotes draw"):
+        read_pairs(recipe(negatives="pairs"), tmp_path, tmp_path / "run")
+    assert not (tmp_path / "run").exists()

@@ -21,7 +21,7 @@ from typing import Any, Literal
 import torch
 from PIL import Image
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
-from safetensors.torch import load_file, save_file
+from safetensors.torch import load_file, save
 from torch import Tensor, nn
 
 from litotes.backbones.encoder import DualEncoder
@@ -217,9 +217,16 @@ def attach_adapter(encoder: DualEncoder, adapter: str | PathLike[str]) -> None:
 
 
 def adapter_names(adapter: str | PathLike[str]) -> list[str]:
-    """The adapters that ``a+b`` names; one where there is such a folder."""
+    """The adapters that ``a+b`` names; one where there is such a folder.
+
+    Raises:
+        ModelError: there is nothing on a side of a plus sign.
+    """
     name = fspath(adapter)
-    return [name] if Path(name).expanduser().exists() else name.split("+")
+    names = [name] if Path(name).expanduser().exists() else name.split("+")
+    if not all(names):
+        raise ModelError(f"{name!r} lacks an adapter beside a plus sign: write it as A+B")
+    return names
 
 
 def _sum(adapters: Sequence[tuple[Any, dict[str, Tensor]]]) -> tuple[Any, dict[str, Tensor]]:
@@ -320,7 +327,8 @@ def save_adapter(
     with new_folder(folder, replaced=(_CONFIG, _WEIGHTS, _CARD, DIRECTION)) as made:
         config.save_pretrained(made)
         named = {_PREFIX + name: tensor.contiguous() for name, tensor in weights.items()}
-        save_file(named, made / _WEIGHTS, {"format": "pt"})
+        # `save_file` would let nobody else read it.
+        write_atomically(made / _WEIGHTS, save(named, {"format": "pt"}))
         card = _card(encoder, weights, dict(note or {}))
         write_atomically(made / _CARD, card.model_dump_json(indent=2, exclude_none=True) + "\n")
     record_adapter(encoder, config, weights)

@@ -109,7 +109,6 @@ def plant(
     rewriter, how = _by_llm(llm, llm_url) if llm else _by_rule(read, wordnet, seed)
     digest = hashlib.sha256(json.dumps(read).encode()).hexdigest()
     settings = {"captions": digest, "split": split, "count": count, **options, "rewriter": how}
-    log = out.with_suffix(".log.json")
     with Progress(console=Console(stderr=True), disable=not sys.stderr.isatty()) as bar:
         task = bar.add_task("made", total=count)
         written = write_resumably(
@@ -120,12 +119,17 @@ def plant(
             ),
             count,
             lambda lines: bar.update(task, completed=lines),
-            lambda made: write_atomically(log, _log(settings, made)),
+            lambda made: write_atomically(_log_of(out), _log(settings, made)),
         )
     typer.echo(
         f"wrote {written.lines:,} changed captions to {printable_path(out)}; "
-        f"{written.left_out:,} captions were left out: {printable_path(log)} says why"
+        f"{written.left_out:,} captions were left out: "
+        f"{printable_path(_log_of(out))} counts why"
     )
+
+
+def _log_of(out: Path) -> Path:
+    return out.with_suffix(".log.json")
 
 
 def _by_rule(

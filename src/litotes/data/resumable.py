@@ -64,6 +64,8 @@ def write_resumably(
         DataError: the file exists, no line is made, or the part is damaged or of other settings.
         OSError: no space, no permission.
     """
+    if out.is_dir():
+        raise DataError(f"{out} is a folder: name a file in it")
     if out.exists():
         raise DataError(f"{out} exists: remove it, or choose another file")
     part = out.with_name(f"{out.name}.part")

@@ -6,7 +6,7 @@ import re
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from litotes.language.parse import PIPELINE_LOCK, pipeline
+from litotes.language.parse import MAX_CHARACTERS, PIPELINE_LOCK, pipeline
 from litotes.language.phrasing import is_countable_singular
 
 if TYPE_CHECKING:
@@ -31,9 +31,10 @@ def clean(text: str) -> str:
 
 
 def read(texts: Sequence[str]) -> list[Doc]:
-    """Cleaned captions, parsed in batches."""
+    """Cleaned captions, parsed in batches; what is too long for a caption is read as empty."""
+    cleaned = (clean(text) if len(text) <= MAX_CHARACTERS else "" for text in texts)
     with PIPELINE_LOCK:
-        return list(pipeline().pipe(map(clean, texts), batch_size=BATCH))
+        return list(pipeline().pipe(cleaned, batch_size=BATCH))
 
 
 def root_of(doc: Doc) -> Token:

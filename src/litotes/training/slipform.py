@@ -158,6 +158,12 @@ def read_pairs(recipe: SlipformRecipe, data: Path, run: Path) -> PairExamples:
     """
     file = run / "pairs.jsonl"
     if not file.exists():
+        if recipe.negatives == "pairs":
+            raise DataError(
+                f"there is no {file}: to train on pictures of changed captions, make them with "
+                f"`litotes plant` and `litotes draw`, and put its pairs.jsonl there; or set "
+                f"negatives=text"
+            )
         captions = read_captions(data, "train")
         choice, swaps = recipe.plant.choice, recipe.plant.choice == "negclip"
         made = plant(
