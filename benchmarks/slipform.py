@@ -19,7 +19,7 @@ from litotes.evaluation.sugarcrepe import SugarCrepeTask
 from litotes.scenes.evaluation import ScenesTask
 from variants import Metrics, Tasks, Variant, joined, measured, row, table
 
-CONTROL, INFONCE = "negatives=none", ("cement.m_min=0.0", "cement.m_max=0.0")
+CONTROL, INFONCE = "negatives=batch", ("cement.m_min=0.0", "cement.m_max=0.0")
 NEGCLIP = ("negatives=text", "plant.choice=negclip", *INFONCE)
 SHORT = ("count=5000", "fit.steps=150", "batch_size=32", "direction=false")
 KEEP = "fit.preserve=30.0"

@@ -52,7 +52,7 @@ def test_no_photograph_stands_twice_in_a_batch_and_all_have_their_turn() -> None
     assert examples.batch(7).texts == examples.batch(7).texts
 
 
-@pytest.mark.parametrize("negatives", ["none", "text", "pairs"])
+@pytest.mark.parametrize("negatives", ["batch", "text", "pairs"])
 def test_the_loss_is_that_of_the_recipe(negatives: str) -> None:
     wanted = recipe(negatives=negatives)
     examples = PairExamples(wanted, pairs(picture="x.jpg"), Path("photos"), Path("drawn"))
@@ -61,7 +61,7 @@ def test_the_loss_is_that_of_the_recipe(negatives: str) -> None:
     images = torch.randn(len(batch.pictures), 8)
     texts = torch.randn(len(batch.texts), 8)
     found = batch.loss(images, texts).total
-    if negatives == "none":
+    if negatives == "batch":
         logits = normalize(images, dim=-1) @ normalize(texts, dim=-1).T / 0.01
         own = torch.arange(4)
         expected = sum(torch.nn.functional.cross_entropy(t, own) for t in (logits, logits.T)) / 2

@@ -176,8 +176,8 @@ class SlipformRecipe(AdaptRecipe):
     """How a model learns composition from changed captions: see ``recipes/slipform*.toml``."""
 
     method: Literal["slipform"]
-    negatives: Literal["none", "text", "pairs"] = Field(
-        description="no changed captions (the control), these, or these and their pictures"
+    negatives: Literal["batch", "text", "pairs"] = Field(
+        description="a batch's own captions (control), changed ones, or their pictures too"
     )
     cement: CementSettings = CementSettings()
     plant: PlantSettings = PlantSettings()

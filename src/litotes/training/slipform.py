@@ -62,7 +62,7 @@ def cement_batch(batch: ConcreteBatch, recipe: SlipformRecipe) -> Batch:
         return LossParts(info_nce(images, texts, scale), {})
 
     anchors = [Anchor(text) for text in batch.captions]
-    if recipe.negatives == "none":
+    if recipe.negatives == "batch":
         return Batch(batch.pictures, batch.captions, control, anchors)
     pictures = [*batch.pictures, *batch.changed_pictures]
     return Batch(pictures, [*batch.captions, *batch.changed], judged, anchors)
