@@ -17,7 +17,7 @@ from litotes.evaluation.pairs.photograph import (
     has_any,
     looks_of,
 )
-from litotes.language.lexicon import BEINGS, POSITIONS
+from litotes.language.lexicon import BEINGS, MASS_NOUNS, POSITIONS
 from litotes.language.phrasing import indefinite_article
 
 if TYPE_CHECKING:
@@ -27,14 +27,16 @@ if TYPE_CHECKING:
 #: What one can tell from a photograph, and would say of it.
 _TELLING = listed(
     """
-    spotted striped glowing tattooed bald blindfolded masked plaid polka dotted dot floral
+    spotted striped glowing bald blindfolded masked plaid polka dotted dot floral
     printed flowery double decker graffiti covered graffitied broken frozen snowy muddy
-    marble leather wicker rainbow colored neon green elderly twirling illuminated
-    flashing glittery transparent heart dinosaur shaped flower filled flowering blooming burnt
-    foggy rusty rusted sequined cowboy hat wearing stormy speckled dappled
+    marble wicker rainbow colored neon green elderly twirling illuminated
+    flashing glittery transparent heart dinosaur shaped flower filled flowering burnt
+    foggy rusty rusted sequined cowboy hat wearing speckled dappled
     """
 )
-_PARTS = listed("crowd pair top side front back kind group part piece bunch line row lot number")
+_PARTS = listed(
+    "crowd pair top side front back kind arm leg hand group part piece bunch line row lot number"
+)
 _NO_LOOKS = listed("much many few several other more very dark light bright same own whole")
 _HAIR = listed("hair haired blond blonde brunette curly ponytail braids mohawk")
 #: Attributes go unsaid more often than things.
@@ -55,7 +57,8 @@ _NO_PLACES = (
 )
 #: What nobody has with them, and what often goes unsaid.
 _FARAWAY = listed(
-    "rainbow cheerleader jump pier park mountain beach plant bag backpack purse bottle"
+    "rainbow cheerleader jump pier park mountain beach plant bag backpack purse bottle tree orange "
+    "sock shoe rock sunglass glass glove branch bush sand stick leaf flower"
 )
 #: Where one may say what is near.
 _PLACING = listed("in on at along through across down up over into onto")
@@ -131,7 +134,7 @@ def added_things(photograph: Photograph, edits: Edits) -> Iterator[Change]:
 
 
 def _lacks(photograph: Photograph, thing: Thing) -> bool:
-    if thing.name in VAGUE or thing.name in _FARAWAY:
+    if thing.name in VAGUE or thing.name.split()[-1] in _FARAWAY:
         return False
     if thing.name in PEOPLE:
         return photograph.contradicts_person(thing.name) and not photograph.words & _SEVERAL
@@ -143,7 +146,7 @@ def _phrase(evidence: Evidence, thing: Thing) -> str | None:
     if form is None or thing.plural:
         return form
     if evidence.goes_bare(thing.name):
-        return form
+        return form if thing.name in MASS_NOUNS else None
     return f"{indefinite_article(form)} {form}"
 
 
@@ -151,11 +154,15 @@ def _places(photograph: Photograph) -> Iterator[tuple[Doc, Token]]:
     """The nouns behind which something may be added."""
     for doc, things in photograph.things:
         for noun in (chunk.root for chunk in things):
-            joined = list(noun.conjuncts) or any(
-                t.lower_ == "of" or t.dep_ == "relcl" for t in noun.rights
-            )
-            if noun.lower_ not in _NO_PLACES and not joined and noun.dep_ != "appos":
+            if _takes_more(noun):
                 yield doc, noun
+
+
+def _takes_more(noun: Token) -> bool:
+    """Whether something may be added behind a noun that would not be read otherwise."""
+    goes_on = any(t.lower_ == "of" or t.dep_ == "relcl" for t in noun.rights)
+    no_place = {noun.lower_, noun.lemma_.lower()} & _NO_PLACES
+    return not (goes_on or no_place or list(noun.conjuncts) or noun.dep_ == "appos")
 
 
 def _is_last(noun: Token) -> bool:
@@ -187,7 +194,8 @@ def _suits(evidence: Evidence, link: str, thing: Thing, noun: Token) -> bool:
     if link in ("near", "next to"):
         placed = noun.dep_ == "pobj" and noun.head.lower_ in _PLACING
         return placed and _is_last(noun) and evidence.seen["pobj", link, thing.name] > 0
-    if _has_finite_verb(noun):
+    misread = noun.lower_ in evidence.finite and any(c.dep_ == "compound" for c in noun.lefts)
+    if misread or _has_finite_verb(noun):
         return False
     if link == "with":
         return evidence.seen["pobj", f"{lemma} with", thing.name] > 0

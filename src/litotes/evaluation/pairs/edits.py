@@ -10,7 +10,7 @@ true side as on the false one. Words are kept as lemmas, each with the words bef
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from difflib import SequenceMatcher
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple, TypeAlias, TypeVar
@@ -46,7 +46,7 @@ class Thing(NamedTuple):
 Alternatives: TypeAlias = Mapping[str, Sequence[str]]
 
 
-@dataclass
+@dataclass(frozen=True)
 class Edits:
     """What was learned.
 
@@ -59,12 +59,12 @@ class Edits:
         sources: captions of the true sides, parsed.
     """
 
-    nouns: dict[str, list[str]] = field(default_factory=dict)
-    looks: dict[str, list[str]] = field(default_factory=dict)
-    relations: dict[Relation, list[Relation]] = field(default_factory=dict)
-    things: dict[str, list[Thing]] = field(default_factory=dict)
-    added_looks: dict[str, list[str]] = field(default_factory=dict)
-    sources: list[Doc] = field(default_factory=list)
+    nouns: Mapping[str, Sequence[str]]
+    looks: Mapping[str, Sequence[str]]
+    relations: Mapping[Relation, Sequence[Relation]]
+    things: Mapping[str, Sequence[Thing]]
+    added_looks: Mapping[str, Sequence[str]]
+    sources: Sequence[Doc] = ()
 
 
 class _Pair(BaseModel):
@@ -99,32 +99,29 @@ def learn(folder: Path) -> Edits:
     Raises:
         DataError: a file is missing or malformed; says where.
     """
-    edits = Edits()
-    nouns, looks = set[tuple[str, str]](), set[tuple[str, str]]()
-    relations = set[tuple[Relation, Relation]]()
-    things, added = set[tuple[str, Thing]](), set[tuple[str, str]]()
-    for before, after in _read(folder / "replace_obj.json", edits):
-        nouns.update(_both_ways(_noun(before), _noun(after)))
-    for before, after in _read(folder / "replace_att.json", edits):
-        looks.update(_both_ways(_look(before), _look(after)))
-    for before, after in _read(folder / "replace_rel.json", edits):
-        relations.update(_both_ways(_relation(before), _relation(after)))
-    for before, after in _read(folder / "add_obj.json", edits):
-        things.update(_thing(after) if not before else ())
-    for before, after in _read(folder / "add_att.json", edits):
-        look = _look(after) if not before else None
-        added.update([(look, after[-1].head.lemma_.lower())] if look else [])
-    edits.nouns, edits.looks, edits.relations = _table(nouns), _table(looks), _table(relations)
-    edits.things, edits.added_looks = _table(things), _table(added)
-    return edits
+    sources: list[Doc] = []
+
+    def runs(name: str) -> list[tuple[_Run, _Run]]:
+        return list(_read(folder / name, sources))
+
+    added = [after for before, after in runs("add_att.json") if not before]
+    looks = [(_look(run), run[-1].head.lemma_.lower()) for run in added if run]
+    return Edits(
+        nouns=_contrasts((_noun(a), _noun(b)) for a, b in runs("replace_obj.json")),
+        looks=_contrasts((_look(a), _look(b)) for a, b in runs("replace_att.json")),
+        relations=_contrasts((_relation(a), _relation(b)) for a, b in runs("replace_rel.json")),
+        things=_table({t for a, b in runs("add_obj.json") if not a for t in _thing(b)}),
+        added_looks=_table({(look, noun) for look, noun in looks if look is not None}),
+        sources=sources,
+    )
 
 
-def _read(file: Path, edits: Edits) -> Iterator[tuple[_Run, _Run]]:
+def _read(file: Path, sources: list[Doc]) -> Iterator[tuple[_Run, _Run]]:
     """The runs of words that differ in pairs where only one does; keeps the true captions."""
     pairs = list(read_json(file, _PAIRS).values())
     true = read([pair.caption for pair in pairs])
     false = read([pair.negative_caption for pair in pairs])
-    edits.sources += true
+    sources += true
     for a, b in zip(true, false, strict=True):
         run = _differing(a, b)
         if run is not None:
@@ -146,10 +143,10 @@ def _same(token: Token) -> str:
     return "a" if token.lower_ == "an" else token.lower_
 
 
-def _both_ways(before: T | None, after: T | None) -> list[tuple[T, T]]:
-    if before is None or after is None or before == after:
-        return []
-    return [(before, after), (after, before)]
+def _contrasts(pairs: Iterable[tuple[T | None, T | None]]) -> dict[T, list[T]]:
+    """What was put in the place of what, both ways."""
+    known = [(a, b) for a, b in pairs if a is not None and b is not None and a != b]
+    return _table({*known, *((b, a) for a, b in known)})
 
 
 def _table(pairs: set[tuple[T, U]]) -> dict[T, list[U]]:

@@ -139,12 +139,15 @@ class Photograph:
         others = self.words if beside is None else beside
         return self.evidence.unsaid(phrase.split()[-1], others) <= most
 
+    def contradicts_sex(self, noun: str) -> bool:
+        """Whether the captions tell of another sex, and never of this one."""
+        others, own = SEX.get(noun, (frozenset(), frozenset()))
+        return bool(self.words & others) and not self.words & own
+
     def contradicts_person(self, noun: str) -> bool:
         """Whether the captions tell of another sex or another age, and never of this one."""
-        return any(
-            bool(self.words & others) and not self.words & own
-            for others, own in (table[noun] for table in (SEX, AGE) if noun in table)
-        )
+        others, own = AGE.get(noun, (frozenset(), frozenset()))
+        return self.contradicts_sex(noun) or bool(self.words & others and not self.words & own)
 
 
 def _is_usable(doc: Doc) -> bool:
@@ -182,7 +185,10 @@ def edited(doc: Doc, *edits: Edit) -> str:
             parts[-1] = (article.capitalize() if doc[start - 1].text[0] == "A" else article) + " "
         parts.append(text + (doc[end - 1].whitespace_ if end > start else " "))
         at = end
-    said = "".join([*parts, *(t.text_with_ws for t in doc[at:])])
+    parts += [t.text_with_ws for t in doc[at:]]
+    if edits[0].end == 0:
+        parts[1] = lower_word(doc[0]) + doc[0].whitespace_
+    said = "".join(parts)
     return said[:1].upper() + said[1:] if doc[0].text[0].isupper() else said
 
 

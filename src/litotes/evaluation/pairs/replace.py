@@ -52,11 +52,11 @@ def replaced_things(photograph: Photograph, edits: Edits) -> Iterator[Change]:
 
 
 def _is_false(photograph: Photograph, doc: Doc, name: str, other: str) -> bool:
-    if other in _TOO_WIDE or name in VAGUE or (name in PEOPLE) != (other in PEOPLE):
+    if other in _TOO_WIDE or name in VAGUE | _TOO_WIDE or (name in PEOPLE) != (other in PEOPLE):
         return False
     if other not in PEOPLE:
         return photograph.surely_lacks(other)
-    if SEX.get(name) == SEX.get(other) and has_any(doc, _YOUNG):
+    if has_any(doc, _YOUNG) and not photograph.contradicts_sex(other):
         return False
     sexes = SEX.get(name) != SEX.get(other)
     return photograph.contradicts_person(other) and not (sexes and has_any(doc, OF_A_SEX))
@@ -246,6 +246,8 @@ def _related(
     length = len(before.rest.split())
     end = token.i + length + (1 if before.verb else 0)
     place = _place(doc, end - 1) if before.rest else None
+    if "with" in (before.rest, after.rest):
+        return
     if before.verb == after.verb:
         fits = place is not None and _is_false_place(photograph, before.rest, after.rest, place)
     else:

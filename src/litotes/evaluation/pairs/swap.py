@@ -37,11 +37,14 @@ if TYPE_CHECKING:
 _MUTUAL = listed(
     """
     with near next beside by alongside against together between around of opposite from while
-    play fight wrestle kiss hug race face meet talk dance embrace touch share pose box spar
+    play fight wrestle kiss hug race face meet talk dance embrace touch share pose box spar connect
+    attach
     """
 )
-_GROUPS = listed("crowd group pack herd flock team band couple")
-_MUTUAL_OF_THINGS = _MUTUAL | listed("in wear have ride")
+_HUMAN = PEOPLE | (BEINGS - ANIMALS) | listed("someone somebody people person")
+_ANYONE = listed("someone somebody person people individual other")
+_GROUPS = listed("crowd group pack herd flock team band couple audience guard something")
+_MUTUAL_OF_THINGS = _MUTUAL | listed("in wear have ride rid")
 _PRONOUNS = listed(
     """
     he him his himself she her hers herself it its itself they them their themselves other another
@@ -70,6 +73,7 @@ def _is_simple(chunk: Span) -> bool:
         and len(chunk) <= 4
         and chunk.root.lower_ not in POSITIONS
         and not any(t.dep_ == "poss" for t in chunk)
+        and (chunk.start == 0 or chunk.doc[chunk.start - 1].pos_ != "ADJ")
         and not any(t.lower_ == "of" for t in (chunk.root.head, *chunk.root.rights))
         and count(chunk.doc, chunk.root.lemma_.lower()) == 1
     )
@@ -83,6 +87,8 @@ def _may_swap(photograph: Photograph, a: Span, b: Span) -> bool:
     if a.root.tag_ != b.root.tag_ and (_tells_number(a.root) or _tells_number(b.root)):
         return False
     if alive[0] and has_any(a.doc, _PRONOUNS):
+        return False
+    if alive[0] and {one, two} & _ANYONE and {one, two} <= _HUMAN:
         return False
     if a.root in b.root.conjuncts or a.doc[a.end : b.start].text in ("and", ",", ", and"):
         return alive[0] and _are_told_apart(photograph, a.root, b.root)
@@ -128,6 +134,8 @@ def _is_mutual(a: Token, b: Token) -> bool:
     joining = [b.head, *([b.head.head] if b.dep_ == "pobj" else [])]
     if preposition(b.head) in ("next to", "close to"):
         return True
+    if b.dep_ == "pobj" and b.head.head.lemma_ in ("look", "stare", "smile"):
+        return True
     return any(t.lower_ in _MUTUAL or t.lemma_.lower() in _MUTUAL for t in joining)
 
 
@@ -136,7 +144,7 @@ def _fits(
 ) -> bool:
     """Whether a thing is known in the place of a noun, and no caption tells it there."""
     role = tell(noun)
-    human = {noun.lemma_.lower(), name} <= PEOPLE | (BEINGS - ANIMALS)
+    human = {noun.lemma_.lower(), name} <= _HUMAN
     if not human and not photograph.evidence.seen[(*role, name)]:
         return False
     same, general = alike(name), role_of(noun)
