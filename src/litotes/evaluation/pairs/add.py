@@ -58,7 +58,7 @@ _NO_PLACES = (
 #: What nobody has with them, and what often goes unsaid.
 _FARAWAY = listed(
     "rainbow cheerleader jump pier park mountain beach plant bag backpack purse bottle tree orange "
-    "sock shoe rock sunglass glass glove branch bush sand stick leaf flower"
+    "helmet sock shoe rock sunglass glass glove branch bush sand stick leaf flower"
 )
 #: Where one may say what is near.
 _PLACING = listed("in on at along through across down up over into onto")

@@ -181,6 +181,11 @@ def _is_other_number(photograph: Photograph, look: Token, other: str) -> bool:
 _NEVER_FALSE = listed(
     "between among with near by around at along close past alongside through of from to"
 )
+#: Nouns that make a phrase of their own with a preposition.
+_NO_PLACES = listed(
+    "air row line circle camera race game group way time fun play action body motion midair "
+    "practice"
+)
 #: What is said of many a place.
 _LOOSE = listed("at by near around with for from along past of close")
 #: Prepositions for one and the same place.
@@ -281,6 +286,8 @@ def _say(evidence: Evidence, token: Token, after: Relation) -> str | None:
 
 def _is_false_place(photograph: Photograph, before: str, after: str, place: Token) -> bool:
     old, new = _TELLING.get(before, before), _TELLING.get(after, after)
+    if place.lemma_.lower() in _NO_PLACES or "off" in (old, new):
+        return False
     if old in _LOOSE and new not in ("far", "away"):
         return False
     if " " in new or new in _NEVER_FALSE or any({old, new} <= group for group in _SAME):
@@ -305,7 +312,7 @@ _ACTIONS = [
     listed(line)
     for line in (
         "sit stand lie lay walk run jump leap swim sleep nap kneel crawl climb fly squat rest ski",
-        "hold throw drop kick catch toss bury bounce",
+        "hold throw drop kick toss bury bounce",
         "ride push walk carry pull park drag repair fix wash",
         "hold wear wash fold",
         "smile cry frown scowl laugh yell",
@@ -366,8 +373,9 @@ def _takes(
         return False
     thing = behind.get("dobj")
     if place is not None and after.rest and not _is_particle(after.rest):
-        known = evidence.seen["pobj", f"{verb} {after.rest}", place.lemma_.lower()]
-        return thing is None and known > 0
+        name = place.lemma_.lower()
+        known = evidence.seen["pobj", f"{verb} {after.rest}", name] > 0
+        return thing is None and known and name not in _NO_PLACES
     if (before.rest and not _is_particle(before.rest)) or (thing is not None and after.rest):
         return False
     if not (after.rest == "" or _is_particle(after.rest)):
@@ -376,6 +384,8 @@ def _takes(
         return evidence.seen["dobj", verb, thing.lemma_.lower()] > 0
     alone = evidence.seen["no object", verb, ""] > evidence.seen["object", verb, ""]
     places = [t for t in token.subtree if t.dep_ == "pobj" and t.head.head == token]
+    if any(t.lemma_.lower() in _NO_PLACES for t in places):
+        return False
     return alone and all(
         evidence.seen["pobj", f"{verb} {preposition(t.head)}", t.lemma_.lower()] for t in places[:1]
     )

@@ -38,7 +38,7 @@ _MUTUAL = listed(
     """
     with near next beside by alongside against together between around of opposite from while
     play fight wrestle kiss hug race face meet talk dance embrace touch share pose box spar connect
-    attach
+    attach give
     """
 )
 _HUMAN = PEOPLE | (BEINGS - ANIMALS) | listed("someone somebody people person")
