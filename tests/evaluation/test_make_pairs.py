@@ -314,6 +314,3 @@ def test_a_folder_that_is_no_sugarcrepe_is_an_error(tmp_path):
     assert result.exit_code
     assert isinstance(result.exception, DataError)
     assert "add_att.json" in str(result.exception)
-
-
-# --- frozen -----------------------------------------------------------------------------------
