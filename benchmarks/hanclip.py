@@ -18,16 +18,22 @@ import torch
 
 import litotes
 from litotes.backbones.encoder import DualEncoder
-from litotes.evaluation.classification import ClassificationTask
 from litotes.evaluation.exclusion import ExclusionTask
 from litotes.evaluation.negbench import MultipleChoiceTask
-from litotes.evaluation.report import update_block
 from litotes.evaluation.retrieval import RetrievalTask
 from litotes.scenes.adaptation import SceneExamples
-from litotes.scenes.evaluation import ScenesTask, truth_table
-from litotes.scenes.world import Split
+from litotes.scenes.evaluation import MEASURES, ScenesTask, truth_table
 from litotes.training.fit import GROUP, TOKENS
-from variants import Metrics, Tasks, Variant, joined, measured, row, table
+from variants import (
+    PHOTOGRAPH_COLUMNS,
+    Columns,
+    Study,
+    Tasks,
+    Variant,
+    photograph_tasks,
+    scenes_tasks,
+    swept,
+)
 
 # Of a model as small as `scenes` the published learning rate moves nothing in so few steps: the
 # sweep's is ten times as high, but for the rows that say so.
@@ -70,7 +76,7 @@ HEADLINES = {
     "mini": (
         Variant("base"),
         Variant("HANCLIP", "hanclip", ("model=mini",)),
-        Variant("HANCLIP, rate 1e-3", "hanclip", ("model=mini", FASTER)),
+        Variant("HANCLIP, rate 1e-3", "hanclip", ("model=mini", FASTER), once=True),
         Variant("control: cosine, rate 1e-3", "hanclip", ("model=mini", FASTER, COSINE)),
         Variant("hanclip-plus", "hanclip-plus-mini"),
     ),
@@ -109,89 +115,36 @@ MINI_COLUMNS = {
     "negbench-retrieval rSum": "negated rSum",
     "exclusion violating@10": "violating@10",
     "exclusion right@10": "right@10",
-    "retrieval rSum": "plain rSum",
-    "long retrieval rSum": "long rSum",
-    "cifar10 top-1": "CIFAR-10",
-    "imagenet top-1": "ImageNet sample",
-    "imagenet top-5": "top-5",
+    **PHOTOGRAPH_COLUMNS,
 }
 
 
 def main() -> None:
     """Train and measure what is missing, then print the tables."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("what", choices=("sweep", "headline"))
-    parser.add_argument("--runs", type=Path, required=True, help="folder of the runs")
-    parser.add_argument("--model", choices=("scenes", "mini"), default="scenes")
-    parser.add_argument("--data", type=Path, help="folder that holds flickr8k, cifar10, …")
-    parser.add_argument("--split", default="dev")
-    parser.add_argument("--seeds", type=int, default=1)
-    parser.add_argument("--count", type=int, default=300, help="scenes of a measure")
-    parser.add_argument("--into", type=Path, help="Markdown file with the markers")
-    options = parser.parse_args()
-    if options.what == "sweep":
-        name, content = "hanclip-sweep", sweep(options.runs, options.count)
-    else:
-        name, content = f"hanclip-{options.model}-{options.split}", headline(options)
-    if options.into:
-        update_block(options.into, name, content)
-    print(f"\n{content}")
+    Study("hanclip", HEADLINES, sweep, measures).run(parser)
 
 
 def sweep(runs: Path, count: int) -> str:
     """The table of all parts, and what is known exactly of their data and geometry."""
-    rows = {}
     columns = {k: v for k, v in SCENES_COLUMNS.items() if not k.startswith("uncommon")}
-    tasks = {"": ScenesTask("dev", count, measures=SWEEP_MEASURES)}
-    for variant in SWEEP:
-        run = runs / f"sweep-{variant.slug}"
-        rows[variant.name] = [measured(variant, run, "dev", tasks)]
-        print(row(variant.name, rows[variant.name], columns), flush=True)
-    return f"{table(rows, columns)}\n\n{false_negatives()}\n\n{radii(runs)}"
+    parts = swept(SWEEP, runs, ScenesTask("dev", count, measures=SWEEP_MEASURES), columns)
+    return f"{parts}\n\n{false_negatives()}\n\n{radii(runs)}"
 
 
-def headline(options: argparse.Namespace) -> str:
-    """Base, faithful recipe, control and ours, each with all seeds."""
-    model, data = options.model, options.data
-    if model == "mini":
-        tasks, columns = photograph_tasks(data, options.split), MINI_COLUMNS
-    else:
-        tasks, columns = scenes_tasks(options.split, options.count), SCENES_COLUMNS
-    variants = HEADLINES[model]
-    rows: dict[str, list[Metrics]] = {variant.name: [] for variant in variants}
-    # All variants with one seed before the next.
-    for seed in range(options.seeds):
-        for variant in variants if seed == 0 else variants[1:]:
-            changes = (*variant.changes, f"fit.seed={seed}")
-            run = options.runs / f"{model}-{variant.slug}-{seed}"
-            flickr = data / "flickr8k" if model == "mini" else None
-            seeded = Variant(variant.name, variant.recipe, changes)
-            rows[variant.name].append(measured(seeded, run, options.split, tasks, flickr, model))
-            print(row(variant.name, rows[variant.name][-1:], columns), flush=True)
-    return table(rows, columns)
-
-
-def photograph_tasks(data: Path, split: str) -> Tasks:
-    """The frozen files, plain retrieval, and what else a photograph may be asked."""
-    flickr = data / "flickr8k"
-    images = flickr / "images"
-    negated = flickr / f"negated_retrieval_{split}.csv"
-    retrieval = RetrievalTask.read(flickr, split)
-    return {
+def measures(options: argparse.Namespace) -> tuple[Tasks, Columns]:
+    """The frozen files and what else a photograph may be asked; or all that scenes may be."""
+    if options.model == "scenes":
+        return scenes_tasks(options, tuple(MEASURES)), SCENES_COLUMNS
+    flickr, split = options.data / "flickr8k", options.split
+    images, negated = flickr / "images", flickr / f"negated_retrieval_{split}.csv"
+    tasks = {
         "negbench-mcq": MultipleChoiceTask.read(flickr / f"mcq_{split}.csv", images),
         "negbench-retrieval": RetrievalTask.read_published("negbench", negated, images, split),
         "exclusion": ExclusionTask.read(flickr, split),
-        "retrieval": retrieval,
-        "long retrieval": joined(retrieval),
-        "cifar10": ClassificationTask.read(data / "cifar10", "cifar10"),
-        "imagenet": ClassificationTask.read(data / "imagenet_sample", "imagenet"),
+        **photograph_tasks(options.data, split),
     }
-
-
-def scenes_tasks(split: Split, count: int) -> Tasks:
-    """Drawn scenes, of the common world and the uncommon one."""
-    worlds = {"": False, "uncommon": True}
-    return {name: ScenesTask(split, count, uncommon=uncommon) for name, uncommon in worlds.items()}
+    return tasks, MINI_COLUMNS
 
 
 def false_negatives() -> str:

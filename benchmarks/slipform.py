@@ -12,12 +12,18 @@ to the highest end of their 95 % intervals. MADE is what `litotes make-benchmark
 import argparse
 from pathlib import Path
 
-from litotes.evaluation.classification import ClassificationTask
-from litotes.evaluation.report import update_block
-from litotes.evaluation.retrieval import RetrievalTask
 from litotes.evaluation.sugarcrepe import SugarCrepeTask
 from litotes.scenes.evaluation import ScenesTask
-from variants import Metrics, Tasks, Variant, joined, measured, row, table
+from variants import (
+    PHOTOGRAPH_COLUMNS,
+    Columns,
+    Study,
+    Tasks,
+    Variant,
+    photograph_tasks,
+    scenes_tasks,
+    swept,
+)
 
 CONTROL, INFONCE = "negatives=batch", ("cement.m_min=0.0", "cement.m_max=0.0")
 NEGCLIP = ("negatives=text", "plant.choice=negclip", *INFONCE)
@@ -102,80 +108,28 @@ MINI_COLUMNS = {
         )
     },
     "pairs macro": "pairs macro",
-    "retrieval rSum": "plain rSum",
-    "long retrieval rSum": "long rSum",
-    "cifar10 top-1": "CIFAR-10",
-    "imagenet top-1": "ImageNet sample",
-    "imagenet top-5": "top-5",
+    **PHOTOGRAPH_COLUMNS,
 }
 
 
 def main() -> None:
     """Train and measure what is missing, then print the tables."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("what", choices=("sweep", "headline"))
-    parser.add_argument("--runs", type=Path, required=True, help="folder of the runs")
-    parser.add_argument("--model", choices=("scenes", "mini"), default="scenes")
-    parser.add_argument("--data", type=Path, help="folder that holds flickr8k, cifar10, …")
     parser.add_argument("--pairs", type=Path, help="folder of the frozen pairs")
-    parser.add_argument("--split", default="dev")
-    parser.add_argument("--seeds", type=int, default=1)
-    parser.add_argument("--count", type=int, default=300, help="scenes of a measure")
-    parser.add_argument("--into", type=Path, help="Markdown file with the markers")
-    options = parser.parse_args()
-    if options.what == "sweep":
-        name, content = "slipform-sweep", sweep(options.runs, options.count)
-    else:
-        name, content = f"slipform-{options.model}-{options.split}", headline(options)
-    if options.into:
-        update_block(options.into, name, content)
-    print(f"\n{content}")
+    Study("slipform", HEADLINES, sweep, measures).run(parser)
 
 
 def sweep(runs: Path, count: int) -> str:
     """The table of all parts."""
-    rows = {}
-    tasks = {"": ScenesTask("dev", count, measures=MEASURES)}
-    for variant in SWEEP:
-        rows[variant.name] = [measured(variant, runs / f"sweep-{variant.slug}", "dev", tasks)]
-        print(row(variant.name, rows[variant.name], SCENES_COLUMNS), flush=True)
-    return table(rows, SCENES_COLUMNS)
+    return swept(SWEEP, runs, ScenesTask("dev", count, measures=MEASURES), SCENES_COLUMNS)
 
 
-def headline(options: argparse.Namespace) -> str:
-    """Base, controls and ours, each with all seeds."""
-    model, split = options.model, options.split
-    if model == "mini":
-        tasks, columns = photograph_tasks(options.data, options.pairs, split), MINI_COLUMNS
-    else:
-        columns = SCENES_COLUMNS | UNCOMMON_COLUMNS
-        tasks = {
-            name: ScenesTask(split, options.count, uncommon=bool(name), measures=MEASURES)
-            for name in ("", "uncommon")
-        }
-    rows: dict[str, list[Metrics]] = {variant.name: [] for variant in HEADLINES[model]}
-    # All variants with one seed before the next.
-    for seed in range(options.seeds):
-        for variant in HEADLINES[model][bool(seed) :]:
-            seeded = Variant(variant.name, variant.recipe, (*variant.changes, f"fit.seed={seed}"))
-            run = options.runs / f"{model}-{variant.slug}-{seed}"
-            flickr = options.data / "flickr8k" if model == "mini" else None
-            rows[variant.name].append(measured(seeded, run, split, tasks, flickr, model))
-            print(row(variant.name, rows[variant.name][-1:], columns), flush=True)
-    return table(rows, columns)
-
-
-def photograph_tasks(data: Path, pairs: Path, split: str) -> Tasks:
-    """The frozen pairs, plain retrieval, and what else a photograph may be asked."""
-    flickr = data / "flickr8k"
-    retrieval = RetrievalTask.read(flickr, split)
-    return {
-        "pairs": SugarCrepeTask.read(pairs, flickr / "images"),
-        "retrieval": retrieval,
-        "long retrieval": joined(retrieval),
-        "cifar10": ClassificationTask.read(data / "cifar10", "cifar10"),
-        "imagenet": ClassificationTask.read(data / "imagenet_sample", "imagenet"),
-    }
+def measures(options: argparse.Namespace) -> tuple[Tasks, Columns]:
+    """The frozen pairs and what else a photograph may be asked; or pairs of scenes."""
+    if options.model == "scenes":
+        return scenes_tasks(options, MEASURES), SCENES_COLUMNS | UNCOMMON_COLUMNS
+    pairs = SugarCrepeTask.read(options.pairs, options.data / "flickr8k" / "images")
+    return {"pairs": pairs, **photograph_tasks(options.data, options.split)}, MINI_COLUMNS
 
 
 if __name__ == "__main__":

@@ -87,16 +87,16 @@ class StoppedError(Exception):
 def test_a_stopped_run_goes_on_to_the_same_file_and_log(captions, tmp_path, monkeypatch, after):
     whole, out = tmp_path / "whole.jsonl", tmp_path / "out.jsonl"
     assert litotes(captions, whole, "-n", 150).exit_code == 0
-    plant_all = planting.plant_all
+    plant = planting.plant
 
     def stopping(*arguments, **options):
-        for i, planted in enumerate(plant_all(*arguments, **options)):
+        for i, planted in enumerate(plant(*arguments, **options)):
             if i == after:
                 raise StoppedError
             yield planted
 
     with monkeypatch.context() as patch:
-        patch.setattr(planting, "plant_all", stopping)
+        patch.setattr(planting, "plant", stopping)
         stopped = litotes(captions, out, "-n", 150)
     assert isinstance(stopped.exception, StoppedError)
     assert not out.exists()

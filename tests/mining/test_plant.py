@@ -9,7 +9,7 @@ import pytest
 from litotes.data.concrete_pairs import ConcretePair
 from litotes.errors import LitotesError
 from litotes.mining import plant as planting
-from litotes.mining.plant import plant, plant_all, said
+from litotes.mining.plant import plant, said
 from litotes.mining.planting import Dropped, Rewrite
 from litotes.mining.quadruplets import drawn_order
 
@@ -67,7 +67,7 @@ def many(count):
 
 
 def test_every_caption_gives_a_pair_or_a_reason():
-    found = list(plant_all(CAPTIONS, first_keyword))
+    found = list(plant(CAPTIONS, first_keyword))
     order = drawn_order(CAPTIONS, 0)
     assert [number for number, _ in found] == list(range(len(order)))
     for (number, made), (image, text) in zip(found, order, strict=True):
@@ -78,7 +78,9 @@ def test_every_caption_gives_a_pair_or_a_reason():
         assert (made.image, made.caption) == (image, text.replace(" .", "."))
         assert made.keyword in made.caption
         assert (made.replacement, made.way) == ("thing", "replace")
-        assert number in {n for n, _ in plant(CAPTIONS, first_keyword)}
+        assert number in {
+            n for n, m in plant(CAPTIONS, first_keyword) if isinstance(m, ConcretePair)
+        }
     pairs = {made.caption: made for _, made in found if isinstance(made, ConcretePair)}
     chase = pairs["Two brown dogs chase a tennis ball."]
     assert (chase.keyword, chase.kind, chase.score) == ("dogs", "object", 5.0)
@@ -87,7 +89,8 @@ def test_every_caption_gives_a_pair_or_a_reason():
 
 def test_options_choose_the_keyword():
     def keywords(**options):
-        found = (pair for _, pair in plant(CAPTIONS, first_keyword, **options))
+        made = (made for _, made in plant(CAPTIONS, first_keyword, **options))
+        found = (pair for pair in made if isinstance(pair, ConcretePair))
         return {pair.caption: pair for pair in found}
 
     concrete, abstract = keywords(), keywords(choice="lc")
@@ -105,14 +108,14 @@ def test_options_choose_the_keyword():
 
 def test_what_is_made_depends_on_seed_and_place_alone(monkeypatch, rewriters):
     captions = many(40)
-    whole = list(plant_all(captions, rewriters.by_any_word, choice="random"))
+    whole = list(plant(captions, rewriters.by_any_word, choice="random"))
     assert sum(isinstance(made, Dropped) for _, made in whole) not in (0, 40)
-    assert list(plant_all(captions, rewriters.by_any_word, choice="random")) == whole
-    assert list(plant_all(captions, rewriters.by_any_word, choice="random", seed=1)) != whole
+    assert list(plant(captions, rewriters.by_any_word, choice="random")) == whole
+    assert list(plant(captions, rewriters.by_any_word, choice="random", seed=1)) != whole
     for batch in (7, 1000):
         monkeypatch.setattr(planting, "BATCH", batch)
         for start in (0, 1, 13, 39, 40):
-            rest = list(plant_all(captions, rewriters.by_any_word, choice="random", start=start))
+            rest = list(plant(captions, rewriters.by_any_word, choice="random", start=start))
             assert rest == whole[start:]
 
 
@@ -121,26 +124,26 @@ def test_captions_are_parsed_with_the_same_ones_wherever_a_run_begins(monkeypatc
     together = []
     read = planting.read
     monkeypatch.setattr(planting, "read", lambda texts: together.append(texts) or read(texts))
-    list(plant_all(many(30), first_keyword, start=0))
+    list(plant(many(30), first_keyword, start=0))
     whole = together.copy()
     together.clear()
-    list(plant_all(many(30), first_keyword, start=17))
+    list(plant(many(30), first_keyword, start=17))
     assert together == whole[1:]
 
 
 def test_processes_make_the_same_in_the_same_order(monkeypatch, rewriters):
     monkeypatch.setattr(planting, "BATCH", 8)
     captions = many(50)
-    whole = list(plant_all(captions, rewriters.by_any_word, start=3))
-    assert list(plant_all(captions, rewriters.by_any_word, start=3, processes=2)) == whole
+    whole = list(plant(captions, rewriters.by_any_word, start=3))
+    assert list(plant(captions, rewriters.by_any_word, start=3, processes=2)) == whole
     # One that is not used up ends its processes, too.
-    some = list(islice(plant_all(captions, rewriters.by_any_word, start=3, processes=2), 4))
+    some = list(islice(plant(captions, rewriters.by_any_word, start=3, processes=2), 4))
     assert some == whole[:4]
 
 
 def test_a_process_that_dies_is_an_error(rewriters):
     with pytest.raises(LitotesError, match="fewer processes"):
-        list(plant_all(CAPTIONS, rewriters.dying, processes=2))
+        list(plant(CAPTIONS, rewriters.dying, processes=2))
 
 
 def test_all_that_is_said_of_a_picture_is_known():
@@ -150,7 +153,7 @@ def test_all_that_is_said_of_a_picture_is_known():
         seeds.extend(some)
         return [Dropped("noted")] * len(some)
 
-    assert list(plant(CAPTIONS, noting)) == []
+    assert not any(isinstance(made, ConcretePair) for _, made in plant(CAPTIONS, noting))
     first = {"dog", "dogs", "run", "runs", "chase", "tennis", "ball", "grass", "two"}
     assert all(first <= seed.said for seed in seeds if seed.doc.text.startswith("A dog"))
     words = said(["A man 's T-shirt .", "Children's bikes; geese, riding", "He saw leaves"])

@@ -66,7 +66,7 @@ def load(
     """
     name = fspath(name)
     pretrained, cache_dir = (p if p is None else fspath(p) for p in (pretrained, cache_dir))
-    place: dict[str, Any] = {"device": _device(device), "dtype": _dtype(dtype)}
+    place: dict[str, Any] = {"device": device_of(device), "dtype": _dtype(dtype)}
     path, architecture = Path(name).expanduser(), name.replace("/", "-")
     if pretrained is not None and architecture not in open_clip.list_models():
         raise ModelError(
@@ -215,7 +215,12 @@ def _third_party(name: str) -> Iterator[None]:
         logging.disable(level)
 
 
-def _device(device: torch.device | str | None) -> torch.device:
+def device_of(device: torch.device | str | None) -> torch.device:
+    """A device by its name; by default a GPU if there is one.
+
+    Raises:
+        ModelError: there is no such device.
+    """
     if device is None:
         available = "mps" if torch.backends.mps.is_available() else "cpu"
         return torch.device("cuda" if torch.cuda.is_available() else available)

@@ -4,6 +4,8 @@ import json
 import os
 import sys
 import unicodedata
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import replace
 from enum import StrEnum
 from pathlib import Path
@@ -97,6 +99,17 @@ def printable_path(path: str | os.PathLike[str]) -> str:
 def print_json(document: Any) -> None:
     """One JSON document on stdout, in ASCII: file names need not be valid text."""
     sys.stdout.write(json.dumps(document, indent=2) + "\n")
+
+
+@contextmanager
+def shown_progress(what: str, total: int) -> Iterator[Callable[[int], None]]:
+    """A progress bar at a terminal; gives what is to be told how many are done."""
+    from rich.console import Console
+    from rich.progress import Progress
+
+    with Progress(console=Console(stderr=True), disable=not sys.stderr.isatty()) as bar:
+        task = bar.add_task(what, total=total)
+        yield lambda done: bar.update(task, completed=done)
 
 
 def choose_model(

@@ -1,12 +1,11 @@
 """`litotes draw`: pictures of changed captions, by a text-to-image model."""
 
-import sys
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
-from litotes.cli.common import Device, given_path, printable_path
+from litotes.cli.common import Device, given_path, printable_path, shown_progress
 
 NO_CHECKER = "none"
 
@@ -56,9 +55,6 @@ def draw(
     Captions with unsafe words and pictures that a safety checker flags are left out, and counted
     in the log. A run that was stopped goes on where it was when it is started again.
     """
-    from rich.console import Console
-    from rich.progress import Progress
-
     from litotes.data.concrete_pairs import read_concrete_pairs
     from litotes.mining.drawing import draw_pairs
     from litotes.mining.renderer import DiffusersRenderer
@@ -73,15 +69,14 @@ def draw(
         size=size,
         safety_checker=None if safety_checker == NO_CHECKER else safety_checker,
     )
-    with Progress(console=Console(stderr=True), disable=not sys.stderr.isatty()) as bar:
-        task = bar.add_task("drawn", total=count)
+    with shown_progress("drawn", count) as show:
         drawn = draw_pairs(
             pairs,
             folder,
             renderer,
             seed=seed,
             batch_size=batch_size,
-            on_drawn=lambda done: bar.update(task, completed=done),
+            on_drawn=show,
         )
     typer.echo(f"drew {drawn.pictures:,} pictures in {printable_path(folder)}")
     for why, numbers in drawn.left_out.items():

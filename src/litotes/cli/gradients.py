@@ -96,10 +96,10 @@ def gradients(
     name = model or ("scenes" if pairs is None else DEFAULT_MODEL)
     encoder = load_named(name, pretrained, adapter, device)
     vectors = _vectors(encoder, pairs, images, count, seed)
-    cosine_scale = temperature or _temperature(encoder)
+    temperature = temperature or _temperature(encoder)
     objectives = {
-        "InfoNCE": CementLoss(m_min=0, m_max=0, temperature=cosine_scale),
-        "Cement": CementLoss(m_min=m_min, m_max=m_max, temperature=cosine_scale),
+        "InfoNCE": CementLoss(m_min=0, m_max=0, temperature=temperature),
+        "Cement": CementLoss(m_min=m_min, m_max=m_max, temperature=temperature),
     }
     shares = gradient_shares(vectors, objectives, asked, draws, seed)
     if left_out := [f"{size:,}" for size in asked if size > len(vectors)]:
@@ -113,7 +113,7 @@ def gradients(
         from litotes.evaluation.report import update_block
 
         update_block(into, f"gradients-{name}", markdown_shares(shares))
-    settings = {"temperature": cosine_scale, "m_min": m_min, "m_max": m_max, "draws": draws}
+    settings = {"temperature": temperature, "m_min": m_min, "m_max": m_max, "draws": draws}
     if as_json:
         print_json(_document(encoder, vectors, settings, shares))
     else:

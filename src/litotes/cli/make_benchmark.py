@@ -86,9 +86,11 @@ def make_benchmark(
 def _make_pairs(
     captions: Path, read: Mapping[str, Sequence[str]], sugarcrepe: Path, out: Path, seed: int
 ) -> None:
+    from litotes.data.captions import read_captions
     from litotes.evaluation import make_pairs
 
-    source = make_pairs.Source.read(sugarcrepe, make_pairs.every_caption(captions))
+    every = read_captions(captions, None)
+    source = make_pairs.Source.read(sugarcrepe, every.values())
     pairs = make_pairs.make_pairs(read, source, seed=seed)
     print_of_files = make_pairs.write_pairs(pairs, out)
     for kind, made in pairs.kinds.items():

@@ -2,7 +2,6 @@
 
 import hashlib
 import json
-import sys
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from enum import StrEnum
@@ -11,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from litotes.cli.common import printable_path
+from litotes.cli.common import printable_path, shown_progress
 from litotes.errors import DataError
 
 if TYPE_CHECKING:
@@ -83,13 +82,10 @@ def plant(
     many were made, and how many could not be, and why. A run that was stopped goes on where it was
     when it is started again.
     """
-    from rich.console import Console
-    from rich.progress import Progress
-
     from litotes.data.captions import read_captions
     from litotes.data.files import write_atomically
     from litotes.data.resumable import write_resumably
-    from litotes.mining.plant import plant_all
+    from litotes.mining import plant as planting
 
     if (way is Way.LLM) != (llm is not None):
         raise typer.BadParameter("--rewriter llm and --llm MODEL go together")
@@ -109,16 +105,15 @@ def plant(
     rewriter, how = _by_llm(llm, llm_url) if llm else _by_rule(read, wordnet, seed)
     digest = hashlib.sha256(json.dumps(read).encode()).hexdigest()
     settings = {"captions": digest, "split": split, "count": count, **options, "rewriter": how}
-    with Progress(console=Console(stderr=True), disable=not sys.stderr.isatty()) as bar:
-        task = bar.add_task("made", total=count)
+    with shown_progress("made", count) as show:
         written = write_resumably(
             out,
             settings,
             lambda start: map(
-                _made, plant_all(read, rewriter, start=start, processes=processes, **options)
+                _made, planting.plant(read, rewriter, start=start, processes=processes, **options)
             ),
             count,
-            lambda lines: bar.update(task, completed=lines),
+            show,
             lambda made: write_atomically(_log_of(out), _log(settings, made)),
         )
     typer.echo(

@@ -1,7 +1,6 @@
 """`litotes quadruplets`: training data for negation, from captioned photographs."""
 
 import hashlib
-import sys
 from collections.abc import Callable, Iterable, Iterator
 from enum import StrEnum
 from itertools import islice
@@ -10,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, TypeAlias
 
 import typer
 
-from litotes.cli.common import printable_path
+from litotes.cli.common import printable_path, shown_progress
 from litotes.errors import DataError
 
 if TYPE_CHECKING:
@@ -62,9 +61,6 @@ def quadruplets(
     Each line of the file is a caption, the same said with a negation, and a negated one that is
     false. A run that was stopped goes on where it was when it is started again.
     """
-    from rich.console import Console
-    from rich.progress import Progress
-
     from litotes.data.resumable import write_resumably
 
     if (negator is Way.LLM) != (llm is not None):
@@ -85,11 +81,8 @@ def quadruplets(
         make = _contrasts(captions, split, count, seed)
     else:
         make = _from_captions(captions, split, seed, _llm(llm, llm_url) if llm else None)
-    with Progress(console=Console(stderr=True), disable=not sys.stderr.isatty()) as bar:
-        task = bar.add_task("made", total=count)
-        written = write_resumably(
-            out, settings, make, count, lambda lines: bar.update(task, completed=lines)
-        )
+    with shown_progress("made", count) as show:
+        written = write_resumably(out, settings, make, count, show)
     typer.echo(
         f"wrote {written.lines:,} {'contrasts' if contrasts else 'quadruplets'} to "
         f"{printable_path(out)}; {written.left_out:,} captions were left out"

@@ -12,12 +12,12 @@ from litotes.errors import DataError
 COLUMNS = ("image", "split", "caption")
 
 
-def read_captions(place: Path, split: str) -> dict[str, list[str]]:
-    """Captions of each image of a split, in the file's order.
+def read_captions(place: Path, split: str | None) -> dict[str, list[str]]:
+    """Captions of each image of a split, or of all, in the file's order.
 
     Args:
         place: a file, or a folder that holds ``captions.csv``.
-        split: as the ``split`` column has it.
+        split: as the ``split`` column has it; None for all.
 
     Raises:
         DataError: missing, malformed (with its line), or without such a split.
@@ -27,11 +27,12 @@ def read_captions(place: Path, split: str) -> dict[str, list[str]]:
     splits = set()
     for _, row in read_rows(file, COLUMNS):
         splits.add(row["split"])
-        if row["split"] == split:
+        if split in (None, row["split"]):
             captions.setdefault(row["image"], []).append(row["caption"])
     if not captions:
         found = ", ".join(sorted(splits)) or "no rows at all"
-        raise DataError(f"{file} has no split {split!r}: it has {found}")
+        wanted = "captions" if split is None else f"split {split!r}"
+        raise DataError(f"{file} has no {wanted}: it has {found}")
     return captions
 
 

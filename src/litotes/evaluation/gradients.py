@@ -21,6 +21,7 @@ from litotes.backbones.vectors import image_vectors, text_vectors
 from litotes.data.concrete_pairs import ConcretePair
 from litotes.errors import DataError
 from litotes.evaluation.record import Metric
+from litotes.evaluation.report import markdown_rows
 from litotes.losses.cement import CementLoss
 
 Rows = Literal["images", "texts"]
@@ -190,5 +191,4 @@ def share_table(shares: Sequence[Share]) -> list[list[str]]:
 def markdown_shares(shares: Sequence[Share]) -> str:
     """:func:`share_table` as Markdown."""
     headings, *lines = share_table(shares)
-    rows = [headings, ["---:" for _ in headings], *lines]
-    return "\n".join(f"| {' | '.join(row)} |" for row in rows)
+    return markdown_rows([headings, ["---:" for _ in headings], *lines])

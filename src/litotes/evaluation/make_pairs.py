@@ -17,8 +17,6 @@ from pathlib import Path
 from random import Random
 from typing import Any, NamedTuple
 
-from litotes.data.captions import COLUMNS
-from litotes.data.csv_files import read_rows
 from litotes.errors import DataError
 from litotes.evaluation.choice import fingerprint
 from litotes.evaluation.make import write_new
@@ -233,19 +231,6 @@ def _told_by_words(pairs: Sequence[Pair], evidence: Evidence) -> dict[str, float
             [evidence.usual(p.caption) - evidence.usual(p.negative_caption) for p in pairs]
         ),
     }
-
-
-def every_caption(place: Path) -> list[list[str]]:
-    """Captions of each image of all splits, from a file as :func:`read_captions` takes.
-
-    Raises:
-        DataError: missing or malformed, with its line.
-    """
-    file = place / "captions.csv" if place.is_dir() else place
-    captions: dict[str, list[str]] = {}
-    for _, row in read_rows(file, COLUMNS):
-        captions.setdefault(row["image"], []).append(row["caption"])
-    return list(captions.values())
 
 
 def write_pairs(pairs: Pairs, folder: Path) -> str:

@@ -8,13 +8,15 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from litotes.errors import LitotesError
-from litotes.evaluation.gradients import Share
 from litotes.evaluation.printed import Printed
 from litotes.evaluation.record import Record
 from litotes.evaluation.report import Row, Section, scale, strategy_text, verdict
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
+
+    # Loads torch, which plots of records do without.
+    from litotes.evaluation.gradients import Share
 
 FEW_ROWS = 10
 """So many records are told apart by colour; of more each has a line of its own."""
@@ -68,11 +70,10 @@ def plot_steering(records: Sequence[Record], metrics: Sequence[str], file: Path)
         panel.spines[["top", "right"]].set_visible(False)
     handles, names = panels[0].get_legend_handles_labels()
     figure.legend(handles, names, loc="outside right center", frameon=False)
-    # Without a date, so that the same records give the same file.
-    figure.savefig(file, metadata={"Date": None} if file.suffix == ".svg" else None)
+    _save(figure, file)
 
 
-def plot_gradients(shares: Sequence[Share], file: Path) -> None:
+def plot_gradients(shares: "Sequence[Share]", file: Path) -> None:
     """Draw hard negatives' shares over the batch size: a panel a kind of rows, a line a loss.
 
     Bands are the shares' intervals; what is above a line is the share of easy negatives.
@@ -107,9 +108,13 @@ def plot_gradients(shares: Sequence[Share], file: Path) -> None:
         panel.spines[["top", "right"]].set_visible(False)
     panels[0].set_ylabel("hard negatives' share, per cent")
     figure.legend(*panels[0].get_legend_handles_labels(), loc="outside right center", frameon=False)
+    _save(figure, file)
+
+
+def _save(figure: "Figure", file: Path) -> None:
+    """Without a date, and with names drawn from a fixed salt: the same data give the same file."""
     from matplotlib import rc_context
 
-    # Without a date, and with names drawn from a fixed salt: the same shares give the same file.
     with rc_context({"svg.hashsalt": "litotes"}):
         figure.savefig(file, metadata={"Date": None} if file.suffix == ".svg" else None)
 

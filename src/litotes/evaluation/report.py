@@ -181,7 +181,7 @@ def markdown_table(records: Sequence[Record]) -> str:
     ]
     if "chance" in records[0].settings:
         rows.append(["", "chance", *(_chance_text(chance(records[0], n), n) for n in names)])
-    return _table(rows)
+    return markdown_rows(rows)
 
 
 def markdown_columns(records: Sequence[Record]) -> str:
@@ -191,7 +191,7 @@ def markdown_columns(records: Sequence[Record]) -> str:
         ["---", *("---:" for _ in records)],
         *([name, *(_cell(name, r.metrics[name]) for r in records)] for name in records[0].metrics),
     ]
-    return _table(rows)
+    return markdown_rows(rows)
 
 
 def markdown_report(report: Sequence[Section]) -> str:
@@ -299,7 +299,7 @@ def _markdown_section(section: Section) -> str:
     return "\n".join(
         [
             f"## {_escaped(section.task)}, {_escaped(section.split)}\n",
-            _table(rows),
+            markdown_rows(rows),
             "",
             *_markdown_notes(section),
         ]
@@ -352,7 +352,8 @@ def _markdown_cell(row: Row, column: Column) -> str:
     return f"{text} **{change} {mark}**" if mark else f"{text} {change}"
 
 
-def _table(rows: Sequence[Sequence[str]]) -> str:
+def markdown_rows(rows: Sequence[Sequence[str]]) -> str:
+    """Lines of a Markdown table; the second tells how its columns are set."""
     return "\n".join(f"| {' | '.join(row)} |" for row in rows)
 
 

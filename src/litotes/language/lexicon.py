@@ -1,12 +1,13 @@
 """Word lists the grammar consults: what is countable, what is alive, what "-less" words lack."""
 
 
-def _words(text: str) -> frozenset[str]:
+def listed(text: str) -> frozenset[str]:
+    """The words of a list."""
     return frozenset(text.split())
 
 
 #: Mass nouns of visible things: "no snow" excludes "snow", not "a snow".
-MASS_NOUNS = _words(
+MASS_NOUNS = listed(
     """
     air alcohol algae art artwork bacon baggage baseball beef beer blood bread broccoli
     butter candy cash cement cereal chalk cheese chocolate clay clothing clutter coffee
@@ -26,7 +27,7 @@ MASS_NOUNS = _words(
 )
 
 #: Plurals that do not end in -s.
-IRREGULAR_PLURALS = _words(
+IRREGULAR_PLURALS = listed(
     """
     cattle children deer feet firemen fishermen geese men mice oxen people personnel police
     policemen sheep teeth women
@@ -34,7 +35,7 @@ IRREGULAR_PLURALS = _words(
 )
 
 #: Nouns of animals, for which one may say "it".
-ANIMALS = _words(
+ANIMALS = listed(
     """
     animal bear bird bull calf camel cat cattle chicken cow deer dog duck elephant giraffe
     goat goose horse kitten lamb lion monkey pet pig pony pup puppy rabbit sheep tiger zebra
@@ -42,7 +43,7 @@ ANIMALS = _words(
 )
 
 #: Nouns of people and animals: they act, wear and hold; things do not.
-BEINGS = ANIMALS | _words(
+BEINGS = ANIMALS | listed(
     """
     adult artist athlete audience baby ballplayer band bather biker boarder boy bride chef
     child climber clown couple cowboy crowd customer cyclist dancer diver driver elderly
@@ -174,7 +175,7 @@ ING_NOUNS = frozenset(
 WEATHER_VERBS = frozenset({"rain", "snow", "hail", "drizzle", "sleet", "storm"})
 
 #: Nouns that place something in the picture rather than name a thing in it.
-POSITIONS = _words(
+POSITIONS = listed(
     """
     air back background bottom center centre corner distance end foreground frame front
     image left middle photo photograph picture right scene shot side top view way

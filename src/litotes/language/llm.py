@@ -351,6 +351,45 @@ class _Body(BaseModel):
             return None
 
 
+class CaptionModel:
+    """What rewrites captions by a model behind a server.
+
+    Args:
+        model: as the server calls it.
+        base_url: of the API, such as ``http://localhost:8000/v1``.
+        at_once: requests under way at the same time.
+        timeout: seconds for one request.
+        retries: how often one request that failed is made again, each time after a longer wait.
+        options: further fields of each request, as of :class:`ChatServer`; models that think need
+            more ``max_tokens`` than the 200 of the default.
+
+    ``$LITOTES_LLM_KEY`` is sent as the key; ``$OPENAI_API_KEY`` to OpenAI's own server only.
+
+    Raises:
+        LitotesError: the package ``openai`` is not installed, or the address is none.
+    """
+
+    def __init__(
+        self,
+        model: str,
+        base_url: str = OPENAI,
+        *,
+        at_once: int = 16,
+        timeout: float = 60.0,
+        retries: int = 5,
+        options: Mapping[str, Any] | None = None,
+    ) -> None:
+        self.server = ChatServer(
+            model,
+            base_url,
+            key_variable="LITOTES_LLM_KEY",
+            at_once=at_once,
+            timeout=timeout,
+            retries=retries,
+            options=options,
+        )
+
+
 def message(content: str, role: str = "user") -> dict[str, Any]:
     """One message of a chat."""
     return {"role": role, "content": content}

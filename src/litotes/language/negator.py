@@ -16,7 +16,7 @@ from random import Random
 from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
 from litotes.language.cues import has_negation
-from litotes.language.lexicon import ANIMALS, BEINGS, POSITIONS
+from litotes.language.lexicon import ANIMALS, BEINGS, POSITIONS, listed
 from litotes.language.phrasing import (
     CUT,
     caption,
@@ -79,15 +79,11 @@ class _Option(NamedTuple):
     wordings: Iterator[_Wording]
 
 
-def _words(text: str) -> frozenset[str]:
-    return frozenset(text.split())
-
-
 #: Looks that one can say of a thing that it "is not".
-_COLOURS = _words(
+_COLOURS = listed(
     "black blue brown gray green grey orange pink purple red tan white yellow golden blond blonde"
 )
-_LOOKS = _COLOURS | _words(
+_LOOKS = _COLOURS | listed(
     """
     adult bald bare beautiful big bright checkered clean colorful colourful crowded dark dead
     dirty dry elderly empty fancy fat flowered fluffy furry giant grassy happy heavy hooded huge
@@ -101,9 +97,9 @@ _POSTURES = (
     *("climbing", "jumping", "lying down", "running", "sitting", "sleeping"),
     *("standing", "swimming", "walking"),
 )
-_POSTURE_LEMMAS = _words("climb jump lie lay run sit sleep stand swim walk leap rest")
+_POSTURE_LEMMAS = listed("climb jump lie lay run sit sleep stand swim walk leap rest")
 #: Prepositions that say where, or what one has on.
-_PLACES = _words(
+_PLACES = listed(
     """
     above across against along alongside among around at behind below beneath beside between by in
     inside near on onto outside over past through throughout under underneath
@@ -114,7 +110,7 @@ _OPPOSITES = {
     "outside": "inside", "on": "under", "under": "on", "underneath": "on", "beneath": "on",
     "over": "under",
 }  # fmt: skip
-_KEPT_NOUNS = POSITIONS | _words(
+_KEPT_NOUNS = POSITIONS | listed(
     """
     afternoon air area attempt bit day daytime dusk dawn end evening fun game group kind lot
     midair mid moment morning motion nap night number other others pair picture place row rest
@@ -122,7 +118,7 @@ _KEPT_NOUNS = POSITIONS | _words(
     """
 )
 #: Determiners that give way to "no".
-_INDEFINITE = _words("a an some one two three four five six several many few the")
+_INDEFINITE = listed("a an some one two three four five six several many few the")
 _CLAUSE_TAGS = frozenset({"CC", "WDT", "WP", "WRB", "VBZ", "VBP", "VBD", "VBG", "MD"})
 _TRIES = 8
 #: Uses from which on a noun phrase is an alternative.
@@ -411,7 +407,7 @@ def _actions(doc: Doc, alternatives: Alternatives, rng: Random) -> Iterator[_Opt
             yield _Option(_gerund(token), wordings)
 
 
-_NO_PREDICATES = _words("amod compound pobj xcomp ccomp")
+_NO_PREDICATES = listed("amod compound pobj xcomp ccomp")
 
 
 def _not_doing(verb: Token) -> Iterator[_Wording]:
@@ -620,7 +616,7 @@ def _who_is(noun: Token) -> str:
     return f"{who} {'are' if is_plural(noun) else 'is'}"
 
 
-_CLOTHES = _words(
+_CLOTHES = listed(
     """
     blouse bikini cap clothes clothing coat costume dress gear glove hat helmet hoodie jacket jean
     jersey outfit overall pajama pant robe shirt short shorts skirt sock suit sweater sweatshirt
@@ -628,8 +624,8 @@ _CLOTHES = _words(
     """
 )
 _ANYONE = frozenset({"person", "persons", "people", "human", "humans", "adult", "adults"})
-_PEOPLE = _words("man woman boy girl person child kid guy lady teenager toddler player")
-_PLURAL_PEOPLE = _words("men women boys girls people children kids guys ladies players")
+_PEOPLE = listed("man woman boy girl person child kid guy lady teenager toddler player")
+_PLURAL_PEOPLE = listed("men women boys girls people children kids guys ladies players")
 _Finder: TypeAlias = Callable[["Doc", Alternatives, Random], Iterator[_Option]]
 _FINDERS: Mapping[str, _Finder] = {
     "object": _objects,

@@ -11,10 +11,7 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-
-def _words(text: str) -> frozenset[str]:
-    return frozenset(text.split())
-
+from litotes.language.lexicon import listed
 
 #: Singular, as lemmas. What lies near each other in pictures, such as beach and water, stands in
 #: one place, as a caption that names the one may be true of the other.
@@ -247,7 +244,7 @@ eight, two, three, five
 """
 
 #: Too wide, or too vague, to be false in the place of another word.
-WIDE_NOUNS = _words(
+WIDE_NOUNS = listed(
     """
     accessory activity adult animal apparatus area attire background body bottom canine center
     clothe clothes clothing couple creature crowd device equipment event face family female

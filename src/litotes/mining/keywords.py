@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Literal, TypeAlias, get_args
 from litotes.data.concrete_pairs import KeywordKind
 from litotes.language.concreteness import Ratings
 from litotes.language.cues import has_negation
-from litotes.language.lexicon import ANIMALS, BEINGS, POSITIONS
+from litotes.language.lexicon import ANIMALS, BEINGS, POSITIONS, listed
 from litotes.language.parse import PIPELINE_LOCK, pipeline
 from litotes.language.phrasing import gerund
 from litotes.language.sentences import is_plural
@@ -33,18 +33,14 @@ _Part: TypeAlias = tuple[int, int]
 """Numbers of the first token and of the one behind the last."""
 
 
-def _words(text: str) -> frozenset[str]:
-    return frozenset(text.split())
-
-
-_COLOURS = _words(
+_COLOURS = listed(
     """
     beige black blond blonde blue brown colored coloured dark gold golden gray green grey light
     maroon navy orange pink purple red silver tan teal turquoise violet white yellow
     """
 )
-_SHADES = _words("bright dark light neon pale")
-_MATERIALS = _words(
+_SHADES = listed("bright dark light neon pale")
+_MATERIALS = listed(
     """
     brass brick bronze cardboard cement cobblestone concrete denim fur glass granite leather marble
     metal paper plaid plastic rubber satin silk steel stone straw velvet wood wool
@@ -54,7 +50,7 @@ _MATERIALS = _words(
 _LOOKS = (
     (_COLOURS - {"golden"})  # "golden retriever"
     | _MATERIALS
-    | _words(
+    | listed(
         """
         adult bare big bright clean cold curly dead dirty dry elderly empty fancy fat furry heavy
         huge large little long lit male female muddy narrow old older open pretty rough round
@@ -64,7 +60,7 @@ _LOOKS = (
     )
 )
 #: Adjectives that tell how many, which one, or nothing that can be seen.
-_NO_LOOKS = _words(
+_NO_LOOKS = listed(
     """
     able additional another apparent available certain close different double due entire extra
     few first former full future fourth general half individual last latter left likely main many
@@ -74,7 +70,7 @@ _NO_LOOKS = _words(
     """
 )
 #: Nouns that name no thing of their own: where, when and how it is, how many, or the picture.
-_NO_OBJECTS = POSITIONS | _words(
+_NO_OBJECTS = POSITIONS | listed(
     """
     act action activity afternoon amount angle anyone area array arrangement attempt base bit
     bunch camera class close close-up closeup collection color colour couple crowd day daytime
@@ -86,7 +82,7 @@ _NO_OBJECTS = POSITIONS | _words(
     trick trip turn type use variety walk way weather while work
     """
 )
-_TIMES = _words(
+_TIMES = listed(
     """
     afternoon autumn celebration concert dawn day daytime dusk evening fall game march match
     morning night noon parade party performance race season spring springtime summer summertime
@@ -94,7 +90,7 @@ _TIMES = _words(
     """
 )
 #: Verbs that say nothing by themselves, or speak of the picture.
-_NO_ACTIONS = _words(
+_NO_ACTIONS = listed(
     """
     allow appear attach attempt base be become begin call come compete consist contain continue
     cause cover depict do dress enjoy feature fill finish get go happen have help include involve
@@ -103,9 +99,9 @@ _NO_ACTIONS = _words(
     """
 )
 #: Verbs that take an object behind their particle.
-_PHRASAL = _words("blow clean cut hold kick knock lift pick pull put set throw")
-_NO_ACTION_ROLES = _words("amod aux auxpass compound nsubj nsubjpass pobj dobj pcomp npadvmod")
-_RELATIONS = _words(
+_PHRASAL = listed("blow clean cut hold kick knock lift pick pull put set throw")
+_NO_ACTION_ROLES = listed("amod aux auxpass compound nsubj nsubjpass pobj dobj pcomp npadvmod")
+_RELATIONS = listed(
     """
     above across against along alongside amid among around at atop behind below beneath beside
     between by down in inside into near off on onto outside over past through toward towards under
@@ -121,14 +117,14 @@ _LONG_RELATIONS = frozenset(
 )
 _OPENINGS = frozenset(words[0] for words in _LONG_RELATIONS)
 #: Words that ask for their preposition: "looks at", "covered in", "full of".
-_BOUND_BY = _words(
+_BOUND_BY = listed(
     """
     aim arrive bark bite clothe coat come cover dress engage engross fill focus glance go growl grin
     interest involve laugh look lead nibble participate point pose put shoot smile soak specialize
     splash stare wave work yell attack part type kind picture
     """
 )
-_CLOTHES = _words(
+_CLOTHES = listed(
     """
     apron attire bikini blouse boot cap clothe clothes clothing coat collar costume dress gear glass
     gown harness hat helmet hoodie jacket jean jeans jersey outfit overall pajama pant pants robe
@@ -140,7 +136,7 @@ _PEOPLE = BEINGS - ANIMALS
 _PLURALS = ("NNS", "NNPS")
 _NOUNS = ("NN", "NNP", *_PLURALS)
 #: What the head of a noun phrase is in its sentence.
-_HEADS = _words("nsubj dobj nsubjpass pcomp pobj dative appos attr ROOT oprd conj")
+_HEADS = listed("nsubj dobj nsubjpass pcomp pobj dative appos attr ROOT oprd conj")
 
 
 def candidates(doc: Doc, ratings: Ratings, kinds: Collection[KeywordKind] = KINDS) -> list[Keyword]:

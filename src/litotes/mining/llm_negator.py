@@ -9,7 +9,7 @@ from random import Random
 from typing import TYPE_CHECKING
 
 from litotes.language.cues import has_negation
-from litotes.language.llm import OPENAI, ChatServer, message
+from litotes.language.llm import CaptionModel, message
 from litotes.language.negator import Negated
 from litotes.language.sentences import clean
 
@@ -31,39 +31,8 @@ _WORD = re.compile(r"[\w'’-]+")
 _MORE_SENTENCES = re.compile(r"[.!?]\s+\S|\n")
 
 
-class LlmNegator:
-    """Asks a model to make captions false.
-
-    Args:
-        model: as the server calls it.
-        base_url: of the API, such as ``http://localhost:8000/v1``.
-        at_once: requests under way at the same time.
-        timeout: seconds for one request.
-        retries: how often one request that failed is made again, each time after a longer wait.
-
-    ``$LITOTES_LLM_KEY`` is sent as the key; ``$OPENAI_API_KEY`` to OpenAI's own server only.
-
-    Raises:
-        LitotesError: the package ``openai`` is not installed.
-    """
-
-    def __init__(
-        self,
-        model: str,
-        base_url: str = OPENAI,
-        *,
-        at_once: int = 16,
-        timeout: float = 60.0,
-        retries: int = 5,
-    ) -> None:
-        self.server = ChatServer(
-            model,
-            base_url,
-            key_variable="LITOTES_LLM_KEY",
-            at_once=at_once,
-            timeout=timeout,
-            retries=retries,
-        )
+class LlmNegator(CaptionModel):
+    """Asks a model to make captions false; arguments are those of :class:`CaptionModel`."""
 
     def __call__(self, docs: Sequence["Doc"], rngs: Sequence[Random]) -> list[Negated | None]:
         """Negate captions; None where no answer would do.

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
 from litotes.data.concrete_pairs import KeywordKind
 from litotes.language.cues import has_negation
-from litotes.language.llm import OPENAI, ChatServer, Messages, message
+from litotes.language.llm import OPENAI, CaptionModel, Messages, message
 from litotes.language.phrasing import indefinite_article, is_countable_singular
 from litotes.language.sentences import is_plural, read
 from litotes.mining.planting import Dropped, Rewrite, Rewritten, Seed
@@ -67,23 +67,15 @@ IsSynonym: TypeAlias = Callable[[str, str], bool]
 """Whether the second words may be said of all, or much, that the first ones are said of."""
 
 
-class LlmRewriter:
+class LlmRewriter(CaptionModel):
     """Asks a model to change captions at their first keyword; a :class:`~.planting.Rewriter`.
 
     Args:
         model: as the server calls it.
-        base_url: of the API, such as ``http://localhost:8000/v1``.
-        at_once: requests under way at the same time.
-        timeout: seconds for one request.
-        retries: how often one request that failed is made again, each time after a longer wait.
-        options: further fields of each request, as of :class:`~litotes.language.llm.ChatServer`;
-            models that think need more ``max_tokens`` than the 200 of the default.
+        base_url: of the API.
         is_synonym: tells of keyword and replacement, in lower case, whether both can be true.
-
-    ``$LITOTES_LLM_KEY`` is sent as the key; ``$OPENAI_API_KEY`` to OpenAI's own server only.
-
-    Raises:
-        LitotesError: the package ``openai`` is not installed, or the address is none.
+        options: the further ones of :class:`~litotes.language.llm.CaptionModel`, which also says
+            what is raised.
     """
 
     def __init__(
@@ -91,21 +83,10 @@ class LlmRewriter:
         model: str,
         base_url: str = OPENAI,
         *,
-        at_once: int = 16,
-        timeout: float = 60.0,
-        retries: int = 5,
-        options: Mapping[str, Any] | None = None,
         is_synonym: IsSynonym | None = None,
+        **options: Any,
     ) -> None:
-        self.server = ChatServer(
-            model,
-            base_url,
-            key_variable="LITOTES_LLM_KEY",
-            at_once=at_once,
-            timeout=timeout,
-            retries=retries,
-            options=options,
-        )
+        super().__init__(model, base_url, **options)
         self.is_synonym = is_synonym
 
     @property

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from itertools import combinations
 
-from litotes.mining.edits import Edit, edited
+from litotes.language.edits import Edit, edited
 from litotes.mining.planting import Dropped, Rewrite, Rewritten, Seed
 
 #: Nouns, verbs, adjectives and adverbs.
@@ -37,4 +37,4 @@ def _swapped(seed: Seed) -> Rewritten:
     first, second = seed.rng.choice(found)
     keyword = heads[first.i]._replace(start=first.i, end=first.i + 1)
     edits = [Edit(a.i, a.i + 1, b.lower_) for a, b in ((first, second), (second, first))]
-    return Rewrite(edited(doc, edits), keyword, second.text, "swap")
+    return Rewrite(edited(doc, *edits), keyword, second.text, "swap")

@@ -42,13 +42,6 @@ class Planted(NamedTuple):
     made: ConcretePair | Dropped
 
 
-class Numbered(NamedTuple):
-    """A pair and the number, from 0, of the caption it was made of."""
-
-    number: int
-    pair: ConcretePair
-
-
 class _Captioned(NamedTuple):
     """An image, one of its captions, and all of them."""
 
@@ -66,35 +59,6 @@ class _Batch(NamedTuple):
 
 
 def plant(
-    captions: Mapping[str, Sequence[str]],
-    rewriter: Rewriter,
-    *,
-    choice: Choice = "hc",
-    measure: Measure = "concreteness",
-    kinds: Collection[KeywordKind] = KINDS,
-    seed: int = 0,
-    start: int = 0,
-    processes: int = 1,
-) -> Iterator[Numbered]:
-    """Changed captions of captioned images; what cannot be changed is passed over.
-
-    Arguments and errors are those of :func:`plant_all`.
-    """
-    for number, made in plant_all(
-        captions,
-        rewriter,
-        choice=choice,
-        measure=measure,
-        kinds=kinds,
-        seed=seed,
-        start=start,
-        processes=processes,
-    ):
-        if isinstance(made, ConcretePair):
-            yield Numbered(number, made)
-
-
-def plant_all(
     captions: Mapping[str, Sequence[str]],
     rewriter: Rewriter,
     *,
@@ -139,7 +103,7 @@ def plant_all(
 
 @dataclass(frozen=True)
 class _Planter:
-    """Changes batches of captions; arguments as those of :func:`plant_all`."""
+    """Changes batches of captions; arguments as those of :func:`plant`."""
 
     rewriter: Rewriter
     choice: Choice

@@ -11,6 +11,7 @@ import numpy as np
 import torch
 from PIL import Image
 
+from litotes.backbones.registry import device_of
 from litotes.errors import LitotesError, ModelError
 from litotes.mining.planting import Dropped
 
@@ -88,7 +89,7 @@ class DiffusersRenderer:
     ) -> None:
         if size < 8 or size % 8:
             raise LitotesError(f"pictures must be of a multiple of 8 pixels a side, not {size}")
-        place = _device(device)
+        place = device_of(device or ("cuda" if torch.cuda.is_available() else "cpu"))
         precision = precision or ("fp16" if place.type == "cuda" else "fp32")
         if precision not in get_args(Precision):
             raise ModelError(f"precision must be one of {get_args(Precision)}, not {precision!r}")
@@ -206,14 +207,6 @@ def _kept(picture: Image.Image, flagged: bool) -> Rendered:
     if (pixels == pixels[0, 0]).all():
         return Dropped("picture is blank")
     return picture
-
-
-def _device(device: torch.device | str | None) -> torch.device:
-    try:
-        default = "cuda" if torch.cuda.is_available() else "cpu"
-        return torch.empty(0, device=device or default).device
-    except (AssertionError, RuntimeError) as error:
-        raise ModelError(f"there is no device {str(device)!r} here ({error})") from error
 
 
 def _load_pipeline(model: str, precision: str, device: torch.device) -> Any:

@@ -17,10 +17,10 @@ from random import Random
 from typing import TYPE_CHECKING, TypeAlias
 
 from litotes.data.concrete_pairs import KeywordKind
-from litotes.language.lexicon import BEINGS, POSITIONS
+from litotes.language.edits import Edit, edited
+from litotes.language.lexicon import BEINGS, POSITIONS, listed
 from litotes.language.sentences import read
 from litotes.language.wordnet import Kinship, kinship
-from litotes.mining.edits import Edit, edited
 from litotes.mining.exclusive import (
     ACTIONS,
     ADJECTIVES,
@@ -65,58 +65,54 @@ _Options: TypeAlias = Iterator[tuple[str, float]]
 """Replacements and their weights."""
 
 
-def _words(text: str) -> frozenset[str]:
-    return frozenset(text.split())
-
-
 #: Where they are said, more people are there than any caption describes.
-_MANY = _words(
+_MANY = listed(
     """
     audience bunch crowd family group many multiple numerous other others pack parade people player
     several spectator team various
     """
 )
-_MANY_COLOURS = _words(
+_MANY_COLOURS = listed(
     "color colored colorful colour coloured colourful multi multicolored multiple rainbow tri"
 )
-_GENDERED = _words(
+_GENDERED = listed(
     """
     man guy gentleman boy dude father dad brother son grandfather grandpa groom woman lady girl
     mother mom sister daughter grandmother grandma bride baby infant toddler child kid
     """
 )
 #: How old and how large they are is a matter of opinion.
-_CHILDREN = _words("baby boy child girl infant kid toddler")
-_GENDERED_PRONOUNS = _words("he she him her his hers himself herself")
-_COLOURS = _words(
+_CHILDREN = listed("baby boy child girl infant kid toddler")
+_GENDERED_PRONOUNS = listed("he she him her his hers himself herself")
+_COLOURS = listed(
     """
     beige black blond blonde blue brown gold golden gray green grey maroon orange pink purple red
     silver tan teal turquoise violet white yellow
     """
 )
 #: What may be said of anything.
-_PLAIN = _COLOURS | _words("big large small little tiny huge giant young old older wet dirty")
-_ONE = _words("a an another each every one")
-_SOME = _words("enough less more much some")
+_PLAIN = _COLOURS | listed("big large small little tiny huge giant young old older wet dirty")
+_ONE = listed("a an another each every one")
+_SOME = listed("enough less more much some")
 _NOUN_TAGS = ("NN", "NNS")
-_PARTS = _words(
+_PARTS = listed(
     """
     ankle arm beak ear elbow eye face finger fist foot hand head knee leg lip mouth neck nose paw
     shoulder tail tongue tooth
     """
 )
 #: A hard hat is a helmet, and of a "long sleeve shirt" not the shirt is long.
-_PARTED = _words("hard sleeve")
+_PARTED = listed("hard sleeve")
 #: Verbs and the like of which any noun may be the object.
-_LIGHT = _words("be do get give have include make put see show take use with")
-_WAYS = _words("into onto off") | {"out of"}
-_MOVING = _words(
+_LIGHT = listed("be do get give have include make put see show take use with")
+_WAYS = listed("into onto off") | {"out of"}
+_MOVING = listed(
     """
     climb come crawl dive fall fly get go hop jump leap ride run skate ski slide step swim wade walk
     """
 )
-_AWAY = _words("backdrop background distance foreground nearby")
-_BESIDE = _words("at behind beside by from near past to toward towards")
+_AWAY = listed("backdrop background distance foreground nearby")
+_BESIDE = listed("at behind beside by from near past to toward towards")
 #: A word that begins or ends with another may mean the same ("snow" and "snowy"), from this length.
 _PART = 4
 
@@ -197,7 +193,7 @@ class RuleRewriter:
         if not options:
             return None
         drawn = seed.rng.choices(list(options), list(options.values()))[0]
-        text = edited(seed.doc, [Edit(keyword.start, keyword.end, drawn)])
+        text = edited(seed.doc, Edit(keyword.start, keyword.end, drawn))
         return Rewrite(text, keyword, drawn)
 
     # --- things ---------------------------------------------------------------------------

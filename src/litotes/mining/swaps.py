@@ -10,9 +10,9 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, TypeAlias
 
-from litotes.language.lexicon import ING_NOUNS
-from litotes.language.sentences import has_false_number, is_plural, lower_word
-from litotes.mining.edits import Edit, edited
+from litotes.language.edits import Edit, as_inside, edited
+from litotes.language.lexicon import ING_NOUNS, listed
+from litotes.language.sentences import has_false_number, is_plural
 from litotes.mining.exclusive import ADJECTIVES
 from litotes.mining.keywords import lemma_of
 from litotes.mining.planting import Keyword, Rewrite, Seed
@@ -22,24 +22,20 @@ if TYPE_CHECKING:
     from spacy.tokens import Doc, Span, Token
 
 
-def _words(text: str) -> frozenset[str]:
-    return frozenset(text.split())
-
-
 _Part: TypeAlias = tuple[int, int]
 """Numbers of the first token and of the one behind the last."""
 
 #: Prepositions of places that only one of two things can have of the other.
-_ONE_WAY = _words("above atop behind below beneath in inside into on onto over under underneath")
+_ONE_WAY = listed("above atop behind below beneath in inside into on onto over under underneath")
 #: Verbs that both may do to each other at once, those whose object is what is done, and "wear".
-_NO_DEEDS = _words(
+_NO_DEEDS = listed(
     """
     be do face feed fight get give go have hug include kiss look make meet overlook perform play
     pose race see show tackle take watch wear wrestle
     """
 )
 #: Clothes say how someone looks, wherever in the caption they stand.
-_WORN = _words(
+_WORN = listed(
     """
     apron bikini cap clothing coat collar costume dress gear gown hat helmet hoodie jacket jersey
     outfit robe shirt skirt snowsuit suit sweater sweatshirt swimsuit top tuxedo uniform vest
@@ -69,16 +65,10 @@ def swap(seed: Seed, keyword: Keyword) -> Rewrite | None:
         return None
     doc = seed.doc
     first, second = sorted(seed.rng.choice(found))
-    replacement = _within(doc, second)
-    text = edited(doc, [Edit(*first, replacement), Edit(*second, _within(doc, first))])
+    replacement = as_inside(doc, *second)
+    text = edited(doc, Edit(*first, replacement), Edit(*second, as_inside(doc, *first)))
     at = keyword._replace(start=first[0], end=first[1])
     return Rewrite(text, at, replacement, "swap")
-
-
-def _within(doc: Doc, part: _Part) -> str:
-    """Words as they stand within a sentence."""
-    words = doc[part[0] : part[1]].text
-    return words if part[0] else lower_word(doc[0]) + words[len(doc[0]) :]
 
 
 # --- looks ------------------------------------------------------------------------------------

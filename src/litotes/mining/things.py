@@ -30,7 +30,7 @@ from sklearn.feature_extraction.text import CountVectorizer
 
 from litotes.errors import DataError
 from litotes.language import has_negation
-from litotes.language.lexicon import ANIMALS, BEINGS, MASS_NOUNS, POSITIONS
+from litotes.language.lexicon import ANIMALS, BEINGS, MASS_NOUNS, POSITIONS, listed
 from litotes.language.parse import PIPELINE_LOCK, pipeline
 from litotes.language.phrasing import indefinite_article
 
@@ -62,13 +62,9 @@ MIN_BARE = 20
 MIN_PLURAL = 0.75
 
 
-def _words(text: str) -> frozenset[str]:
-    return frozenset(text.split())
-
-
 #: Many of something, perhaps of people: hints, but no names.
-_GROUPS = _words("band couple crowd family group herd pack pair team")
-_PEOPLE = (BEINGS - ANIMALS - _GROUPS) | _words(
+_GROUPS = listed("band couple crowd family group herd pack pair team")
+_PEOPLE = (BEINGS - ANIMALS - _GROUPS) | listed(
     """
     bicyclist bowler boxer boyfriend bystander canoeist catcher cheerleader dad daughter diner
     fireman girlfriend goalie golfer grandma grandpa groom gymnast human individual kayaker mom
@@ -76,13 +72,13 @@ _PEOPLE = (BEINGS - ANIMALS - _GROUPS) | _words(
     snorkeler son sportsman stranger tot wakeboarder waterskier windsurfer
     """
 )
-_PEOPLE_PRONOUNS = _words("he she him her his hers himself herself someone somebody")
+_PEOPLE_PRONOUNS = listed("he she him her his hers himself herself someone somebody")
 _PEOPLE_ENDINGS = ("man", "men", "woman", "women", "boy", "boys", "girl", "girls")
 _AGENT = re.compile(r"(?P<stem>\w{3,}?)(?:er|or|ist)s?")
 
 #: Nouns that name no thing that a photograph could lack: how and where it is, what goes on in it,
 #: shapes, amounts, colours, the camera that everyone looks into, and words too vague to deny.
-_NO_THINGS = POSITIONS | _words(
+_NO_THINGS = POSITIONS | listed(
     """
     act action activity angle area arrangement base bunch camera celebration class climb closeup
     color colour competition concert contest crossing dance day daytime dive drink edge evening
@@ -101,7 +97,7 @@ _NO_THINGS = POSITIONS | _words(
 )
 #: Parts of people, animals and things, and what people wear and carry, or what hangs about in
 #: streets and rooms: they are there, said or unsaid.
-_UNSAID = _words(
+_UNSAID = listed(
     """
     ankle arm beak beard belly body cheek chest chin ear elbow eye eyebrow face feather finger
     fist foot forehead fur hair hand head hip hoof horn jaw knee lap leg lip mouth muscle nail neck
@@ -116,7 +112,7 @@ _UNSAID = _words(
     """
 )
 #: What is said of things alone: colours, patterns and materials.
-_LOOKS = _words(
+_LOOKS = listed(
     """
     black blond blonde blue brass brick bronze brown checkered clay concrete cotton glass gold
     golden gray green grey leather metal orange pink plaid plastic purple red rubber rusty sandy

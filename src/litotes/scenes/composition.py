@@ -1,6 +1,6 @@
 """What Slipform trains on, drawn: scenes, captions with a word changed, and scenes to match."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import cached_property
 from itertools import count, islice
 from random import Random
@@ -63,12 +63,9 @@ class SceneExamples:
         """The scenes and what was changed."""
         seed = SEED_OFFSET + self.recipe.fit.seed
         graphs = (scene_graph("train", seed, n) for n in count())
-        ratings = load_ratings(self.recipe.plant.score)
-        chosen = (
-            changed(graph, self.recipe.plant.choice, ratings, self._rng(n))
-            for n, graph in enumerate(graphs)
-        )
-        return list(islice(filter(None, chosen), self.recipe.count))
+        plant = self.recipe.plant
+        made = changes(graphs, plant.choice, load_ratings(plant.score), self._rng)
+        return list(islice(made, self.recipe.count))
 
     def batch(self, step: int) -> Batch:
         """The next scenes."""
@@ -116,6 +113,21 @@ class SceneExamples:
 
     def _rng(self, *numbers: int) -> Random:
         return Random(f"{self.recipe.fit.seed} {numbers}")
+
+
+def changes(
+    graphs: Iterable[SceneGraph], choice: str, ratings: Ratings, rng: Callable[[int], Random]
+) -> Iterator[Changed]:
+    """A change of each scene that can be changed.
+
+    Args:
+        graphs: scenes.
+        choice: as of :func:`changed`.
+        ratings: as of :func:`changed`.
+        rng: random numbers for the scene of a number, from 0.
+    """
+    made = (changed(graph, choice, ratings, rng(n)) for n, graph in enumerate(graphs))
+    return filter(None, made)
 
 
 def changed(graph: SceneGraph, choice: str, ratings: Ratings, rng: Random) -> Changed | None:

@@ -10,7 +10,7 @@ from litotes.backbones.encoder import DualEncoder
 from litotes.backbones.vectors import drawn_vectors, text_vectors
 from litotes.evaluation.gradients import PairVectors
 from litotes.language.concreteness import load_ratings
-from litotes.scenes.composition import changed
+from litotes.scenes.composition import changes
 from litotes.scenes.drawing import draw
 from litotes.scenes.world import Split, scene_graph
 
@@ -29,12 +29,9 @@ def scene_vectors(
     Raises:
         LitotesError: the package of ratings is not installed.
     """
-    ratings = load_ratings()
-    found = (
-        changed(scene_graph(split, seed, n), "hc", ratings, Random(f"gradients {seed} {n}"))
-        for n in numbers()
-    )
-    made = list(islice(filter(None, found), count))
+    graphs = (scene_graph(split, seed, n) for n in numbers())
+    found = changes(graphs, "hc", load_ratings(), lambda n: Random(f"gradients {seed} {n}"))
+    made = list(islice(found, count))
     return PairVectors(
         drawn_vectors(encoder, [one.graph for one in made], draw),
         text_vectors(encoder, [one.pair.caption.text for one in made]),

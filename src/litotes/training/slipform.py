@@ -165,15 +165,16 @@ def read_pairs(recipe: SlipformRecipe, data: Path, run: Path) -> PairExamples:
                 f"negatives=text"
             )
         captions = read_captions(data, "train")
-        choice, swaps = recipe.plant.choice, recipe.plant.choice == "negclip"
+        choice = recipe.plant.choice
         made = plant(
             captions,
-            WordSwapper() if swaps else RuleRewriter.from_captions(captions),
+            WordSwapper() if choice == "negclip" else RuleRewriter.from_captions(captions),
             choice="random" if choice == "negclip" else choice,
             measure=recipe.plant.score,
             seed=recipe.fit.seed,
         )
         run.mkdir(parents=True, exist_ok=True)
-        write_atomically(file, as_lines(pair for _, pair in made))
-    pairs = read_concrete_pairs(file)[: recipe.count]
-    return PairExamples(recipe, pairs, data / "images", file.parent)
+        pairs = (pair for _, pair in made if isinstance(pair, ConcretePair))
+        write_atomically(file, as_lines(pairs))
+    kept = read_concrete_pairs(file)[: recipe.count]
+    return PairExamples(recipe, kept, data / "images", file.parent)

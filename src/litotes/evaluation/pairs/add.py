@@ -5,19 +5,18 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
-from litotes.evaluation.pairs.edits import Edits, Thing, listed
+from litotes.evaluation.pairs.edits import Edits, Thing
 from litotes.evaluation.pairs.evidence import Evidence, place_of
 from litotes.evaluation.pairs.photograph import (
     PEOPLE,
     VAGUE,
     Change,
-    Edit,
     Photograph,
-    edited,
     has_any,
     looks_of,
 )
-from litotes.language.lexicon import BEINGS, MASS_NOUNS, POSITIONS
+from litotes.language.edits import Edit, edited
+from litotes.language.lexicon import BEINGS, MASS_NOUNS, POSITIONS, listed
 from litotes.language.phrasing import indefinite_article
 
 if TYPE_CHECKING:

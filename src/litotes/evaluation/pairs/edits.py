@@ -18,15 +18,11 @@ from typing import TYPE_CHECKING, NamedTuple, TypeAlias, TypeVar
 from pydantic import BaseModel, TypeAdapter
 
 from litotes.data.json_files import read_json
+from litotes.language.lexicon import listed
 from litotes.language.sentences import read
 
 if TYPE_CHECKING:
     from spacy.tokens import Doc, Token
-
-
-def listed(text: str) -> frozenset[str]:
-    """The words of a list."""
-    return frozenset(text.split())
 
 
 class Relation(NamedTuple):

@@ -7,11 +7,10 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, NamedTuple
 
-from litotes.evaluation.pairs.edits import listed
 from litotes.evaluation.pairs.evidence import Evidence, alike, words_of
 from litotes.language.cues import has_negation
-from litotes.language.phrasing import indefinite_article
-from litotes.language.sentences import has_false_number, is_plural, lower_word
+from litotes.language.lexicon import listed
+from litotes.language.sentences import has_false_number, is_plural
 
 if TYPE_CHECKING:
     from spacy.tokens import Doc, Span, Token
@@ -78,14 +77,6 @@ class Change(NamedTuple):
     false: str
     out: str
     into: str
-
-
-class Edit(NamedTuple):
-    """Tokens ``start`` up to ``end`` and what stands there instead."""
-
-    start: int
-    end: int
-    text: str
 
 
 @dataclass(frozen=True)
@@ -173,29 +164,6 @@ def _is_thing(chunk: Span) -> bool:
     if is_plural(root) and has_false_number(chunk):
         return False
     return chunk.end == len(doc) or doc[chunk.end].tag_ not in ("NN", "NNS", "POS", "HYPH")
-
-
-def edited(doc: Doc, *edits: Edit) -> str:
-    """The caption with edits, its capital letter kept; "a" and "an" agree with what follows."""
-    parts, at = list[str](), 0
-    for start, end, text in sorted(edits):
-        parts += [t.text_with_ws for t in doc[at:start]]
-        if start and doc[start - 1].lower_ in ("a", "an") and text:
-            article = indefinite_article(text)
-            parts[-1] = (article.capitalize() if doc[start - 1].text[0] == "A" else article) + " "
-        parts.append(text + (doc[end - 1].whitespace_ if end > start else " "))
-        at = end
-    parts += [t.text_with_ws for t in doc[at:]]
-    if edits[0].end == 0:
-        parts[1] = lower_word(doc[0]) + doc[0].whitespace_
-    said = "".join(parts)
-    return said[:1].upper() + said[1:] if doc[0].text[0].isupper() else said
-
-
-def as_inside(doc: Doc, start: int, end: int) -> str:
-    """Words of a caption as they stand within a sentence."""
-    text = doc[start:end].text
-    return lower_word(doc[0]) + text[len(doc[0].text) :] if start == 0 else str(text)
 
 
 def count(doc: Doc, lemma: str) -> int:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from litotes.evaluation.pairs.edits import Edits, Relation, listed
+from litotes.evaluation.pairs.edits import Edits, Relation
 from litotes.evaluation.pairs.evidence import (
     Evidence,
     alike,
@@ -20,14 +20,13 @@ from litotes.evaluation.pairs.photograph import (
     SEX,
     VAGUE,
     Change,
-    Edit,
     Photograph,
     count,
-    edited,
     has_any,
     looks_of,
 )
-from litotes.language.lexicon import POSITIONS
+from litotes.language.edits import Edit, edited
+from litotes.language.lexicon import POSITIONS, listed
 from litotes.language.phrasing import gerund
 
 if TYPE_CHECKING:

@@ -6,7 +6,6 @@ from collections.abc import Callable, Iterator
 from itertools import combinations
 from typing import TYPE_CHECKING
 
-from litotes.evaluation.pairs.edits import listed
 from litotes.evaluation.pairs.evidence import (
     Evidence,
     alike,
@@ -19,15 +18,13 @@ from litotes.evaluation.pairs.photograph import (
     PEOPLE,
     VAGUE,
     Change,
-    Edit,
     Photograph,
-    as_inside,
     count,
-    edited,
     has_any,
     looks_of,
 )
-from litotes.language.lexicon import ANIMALS, BEINGS, POSITIONS
+from litotes.language.edits import Edit, as_inside, edited
+from litotes.language.lexicon import ANIMALS, BEINGS, POSITIONS, listed
 
 if TYPE_CHECKING:
     from spacy.tokens import Span, Token
