@@ -54,6 +54,13 @@ def test_pairs_and_a_log_of_what_was_dropped(captions, tmp_path):
     assert log["made"] == len(pairs)
     assert log["made"] + sum(log["dropped"].values()) == 240
     assert log["dropped"]["a negation"] == 12
+    assert Counter(one["reason"] for one in log["left_out"]) == log["dropped"]
+    left_out = {(one["image"], one["caption"]) for one in log["left_out"]}
+    assert left_out.isdisjoint((pair.image, pair.caption) for pair in pairs)
+    assert all(
+        ("no" in one["caption"].split()) == (one["reason"] == "a negation")
+        for one in log["left_out"]
+    )
     assert log["kinds"] == Counter(pair.kind for pair in pairs)
     assert log["ways"] == Counter(pair.way for pair in pairs)
     assert log["settings"]["seed"] == 3

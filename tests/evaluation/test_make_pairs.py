@@ -16,6 +16,7 @@ from PIL import Image
 from typer.testing import CliRunner
 
 from litotes.cli import app
+from litotes.data.captions import read_captions
 from litotes.errors import DataError
 from litotes.evaluation.make_pairs import (
     LOG,
@@ -314,3 +315,16 @@ def test_a_folder_that_is_no_sugarcrepe_is_an_error(tmp_path):
     assert result.exit_code
     assert isinstance(result.exception, DataError)
     assert "add_att.json" in str(result.exception)
+
+
+# What Slipform is measured on, fixed before any training on Flickr8k's captions.
+FROZEN = {"dev": "db9e47edeafb5505", "test": "e671732e3f8f029c"}
+
+
+@pytest.mark.shared
+def test_flickr8ks_pairs_are_the_frozen_ones(shared_data, tmp_path):
+    captions = shared_data / "flickr8k" / "captions.csv"
+    source = Source.read(shared_data / "sugarcrepe", read_captions(captions, None).values())
+    for split, expected in FROZEN.items():
+        made = make_pairs(read_captions(captions, split), source)
+        assert write_pairs(made, tmp_path / split) == expected

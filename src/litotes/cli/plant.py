@@ -24,6 +24,9 @@ Score = StrEnum("Score", "concreteness visual")
 Kind = StrEnum("Kind", "object attribute action relation count")
 
 
+_LEFT_OUT = ("image", "caption", "reason")
+
+
 class Way(StrEnum):
     """How captions are changed."""
 
@@ -78,9 +81,9 @@ def plant(
 ) -> None:
     """Change a word of captions of photographs, so that they are false: Slipform's training data.
 
-    Each line of the file is a caption, the changed one, and what was changed; OUT.log.json says how
-    many were made, and how many could not be, and why. A run that was stopped goes on where it was
-    when it is started again.
+    Each line of the file is a caption, the changed one, and what was changed; OUT.log.json counts
+    them, and lists the captions that could not be changed, and why. A run that was stopped goes on
+    where it was when it is started again.
     """
     from litotes.data.captions import read_captions
     from litotes.data.files import write_atomically
@@ -114,12 +117,12 @@ def plant(
             ),
             count,
             show,
-            lambda made: write_atomically(_log_of(out), _log(settings, made)),
+            lambda made: write_atomically(_log_of(out), _log(settings, read, made)),
         )
     typer.echo(
         f"wrote {written.lines:,} changed captions to {printable_path(out)}; "
         f"{written.left_out:,} captions were left out: "
-        f"{printable_path(_log_of(out))} counts why"
+        f"{printable_path(_log_of(out))} says which, and why"
     )
 
 
@@ -155,14 +158,21 @@ def _made(planted: "Planted") -> "Made":
     return Made(number, as_line(made))
 
 
-def _log(settings: Mapping[str, Any], made: "Sequence[Made]") -> str:
+def _log(
+    settings: Mapping[str, Any], captions: Mapping[str, Sequence[str]], made: "Sequence[Made]"
+) -> str:
+    from litotes.mining.quadruplets import drawn_order
+
     pairs = [json.loads(one.line) for one in made if one.line]
-    reasons = Counter(one.reason for one in made if not one.line)
+    order = drawn_order(captions, settings["seed"])
+    left_out = [(*order[one.number], one.reason) for one in made if not one.line]
+    reasons = Counter(reason for *_, reason in left_out)
     counts = {
         "captions": len(made),
         "made": len(pairs),
         "kinds": Counter(pair["kind"] for pair in pairs),
         "ways": Counter(pair["way"] for pair in pairs),
         "dropped": dict(reasons.most_common()),
+        "left_out": [dict(zip(_LEFT_OUT, one, strict=True)) for one in left_out],
     }
     return json.dumps({"settings": settings, **counts}, indent=2) + "\n"

@@ -3,7 +3,6 @@
 import json
 import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import suppress
 from pathlib import Path
 from typing import Any, BinaryIO, NamedTuple
 
@@ -69,8 +68,8 @@ def write_resumably(
     if out.exists():
         raise DataError(f"{out} exists: remove it, or choose another file")
     part = out.with_name(f"{out.name}.part")
-    with suppress(FileExistsError), part.open("xb") as new:
-        new.write(json.dumps(settings, sort_keys=True).encode() + b"\n")
+    if not part.exists():
+        write_atomically(part, json.dumps(settings, sort_keys=True) + "\n")
     kept = _whole_lines(part, settings)
     last = kept[-1].number if kept else -1
     lines = sum(bool(made.line) for made in kept)

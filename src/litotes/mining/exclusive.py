@@ -165,11 +165,11 @@ new, old
 _ACTIONS = """
 run sprint jog race dash gallop trot, walk stroll hike march wander, sit, stand, lie lay sleep nap \
 rest, crawl, swim wade, kneel crouch squat, ski, skate
-jump leap hop dive, sit, lie lay sleep nap rest, crawl, kneel, climb, walk stroll
+jump leap hop dive, sit, lie lay sleep nap rest, crawl, kneel, walk stroll
 stand, lie lay sleep nap, dance, swim, climb, crawl
 ride: run, walk, stand, sleep, swim
 smile laugh grin, cry frown, yell scream shout, sleep, sing
-fly, swim, walk, float
+fly float, swim, walk
 talk speak chat, sleep, eat, sing, dance, fight, read
 read, eat, sleep, sing, dance, fight
 surf, swim, ski, row, kayak
@@ -191,7 +191,7 @@ catch, throw toss, kick, drop, bury
 eat chew bite, throw toss, kick, carry, wash, cook, paint, cut, hold
 drink, pour, spill
 wear, carry, wash, throw
-climb, paint, cross, descend
+climb cross, paint, descend
 drive, push, wash, paint, repair fix
 kiss, hug, punch kick hit, lift, feed
 lick kiss, bite, chase

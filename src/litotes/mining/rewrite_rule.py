@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, TypeAlias
 
 from litotes.data.concrete_pairs import KeywordKind
 from litotes.language.edits import Edit, edited
-from litotes.language.lexicon import BEINGS, POSITIONS, listed
+from litotes.language.lexicon import ANIMALS, BEINGS, POSITIONS, listed
 from litotes.language.sentences import read
 from litotes.language.wordnet import Kinship, kinship
 from litotes.mining.exclusive import (
@@ -90,6 +90,9 @@ _COLOURS = listed(
     silver tan teal turquoise violet white yellow
     """
 )
+#: Of an animal's coat, each may be said for another; of water, any may.
+_COATS = listed("beige blond blonde brown gold golden orange red tan yellow")
+_WATERS = listed("lake ocean pool river sea sky stream water wave")
 #: What may be said of anything.
 _PLAIN = _COLOURS | listed("big large small little tiny huge giant young old older wet dirty")
 _ONE = listed("a an another each every one")
@@ -111,6 +114,18 @@ _MOVING = listed(
     climb come crawl dive fall fly get go hop jump leap ride run skate ski slide step swim wade walk
     """
 )
+#: Things to which, in a picture, one stands as much the other way.
+_LEVEL = listed(
+    "aisle beach court field hall hallway lane path road sidewalk street track trail walkway"
+)
+_WIDE = listed("backdrop building equipment fence net structure wall")
+_UNPLACED = {
+    **dict.fromkeys(("up", "down"), _LEVEL),
+    **dict.fromkeys(("behind", "in front of"), _WIDE),
+    "in": listed("air sky"),
+}
+#: They speak of how many there are in another way than by a number.
+_NUMBERED = listed("both either neither third fourth older younger")
 _AWAY = listed("backdrop background distance foreground nearby")
 _BESIDE = listed("at behind beside by from near past to toward towards")
 #: A word that begins or ends with another may mean the same ("snow" and "snowy"), from this length.
@@ -282,9 +297,12 @@ class RuleRewriter:
         look = seed.doc[keyword.end - 1]
         colour = look.lower_ in _COLOURS
         noun = lemma_of(_described(look))
-        if noun in _CHILDREN or (colour and seed.said & (_MANY | _MANY_COLOURS)):
+        many = _MANY | _MANY_COLOURS
+        if noun in _CHILDREN or (colour and (noun in _WATERS or seed.said & many)):
             return
         words = [w for w in sorted(ADJECTIVES.others.get(look.lower_, ())) if self._is_new(w, seed)]
+        if noun in ANIMALS and look.lower_ in _COATS:
+            words = [word for word in words if word not in _COATS]
         weights = {word: self.vocabulary.pairs.get((word, noun), 0) for word in words}
         if colour and not any(weights.values()):
             uses = self.vocabulary.uses.get("JJ", {})
@@ -319,18 +337,24 @@ class RuleRewriter:
 
     def _relations(self, seed: Seed, keyword: Keyword) -> _Options:
         relation = seed.doc[keyword.start : keyword.end]
+        words = relation.text.lower()
         thing = next((t for t in relation[-1].rights if t.dep_ == "pobj"), None)
-        moves = relation.text.lower() not in _WAYS or lemma_of(relation[0].head) in _MOVING
-        if thing is None or not moves:
+        moves = words not in _WAYS or lemma_of(relation[0].head) in _MOVING
+        if (
+            thing is None
+            or not moves
+            or lemma_of(thing) in _UNPLACED.get(relation.text.lower(), ())
+        ):
             return
-        for other in RELATIONS.get(relation.text.lower(), ()):
+        for other in RELATIONS.get(words, ()):
             uses = self.vocabulary.prepositions.get((other.split()[-1], lemma_of(thing)), 0)
             if uses >= MIN_IN_ROLE and other not in seed.said:
                 yield other, uses
 
     def _counts(self, seed: Seed, keyword: Keyword) -> _Options:
         uses = self.vocabulary.uses.get("CD", {})
-        if seed.said & (_MANY - {"people", "player", "family", "team"}):
+        many = _MANY - {"people", "player", "family", "team"}
+        if seed.said & (many | _NUMBERED):
             return
         for other in sorted(COUNTS.others.get(seed.doc[keyword.start].lower_, ())):
             if uses.get(other, 0) >= MIN_USES and other not in seed.said:
