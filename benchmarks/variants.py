@@ -139,6 +139,7 @@ def measured(
         f"{name} {metric}".strip(): value
         for name, file in files.items()
         for record in read_records(file)
+        if record.strategy == Plain.name  # and not the blind baseline beside it
         for metric, value in record.metrics.items()
     }
 

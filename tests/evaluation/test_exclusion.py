@@ -12,13 +12,13 @@ from hypothesis import strategies as st
 from litotes.errors import DataError
 from litotes.evaluation.exclusion import ExclusionPair, ExclusionTask, strategy_settings
 from litotes.evaluation.record import Metric
-from litotes.strategies import Plain, Subtract
+from litotes.strategies import ByVector, Images, Plain, Subtract
 
 NAMES = [f"{i}.jpg" for i in range(30)]
 ROW = {name: i for i, name in enumerate(NAMES)}
 
 
-class FixedScores:
+class FixedScores(ByVector):
     """A strategy whose vectors are given: with unit image vectors, they are the scores."""
 
     name = "fixed"
@@ -42,7 +42,7 @@ def shares(scores, kinds):
         right=lists[2],
     )
     task = ExclusionTask(None, [pair], None, "dev")
-    return tuple(task.outcomes(None, FixedScores(scores), NAMES, torch.eye(30))[0])
+    return tuple(task.outcomes(None, FixedScores(scores), NAMES, Images(torch.eye(30)))[0])
 
 
 @given(

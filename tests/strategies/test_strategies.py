@@ -1,5 +1,8 @@
 """Strategies: what each computes, and that an affirmative query is answered by `plain`."""
 
+import math
+
+import numpy as np
 import pytest
 import torch
 from hypothesis import given, settings
@@ -10,7 +13,17 @@ from torch.nn.functional import normalize
 from litotes.errors import LitotesError
 from litotes.language import Query, parse
 from litotes.steering import NegationDirection
-from litotes.strategies import NAMES, Plain, Steer, Subtract, get
+from litotes.strategies import (
+    NAMES,
+    Calibrated,
+    Deo,
+    Images,
+    Plain,
+    Steer,
+    Subspace,
+    Subtract,
+    get,
+)
 
 NEGATED = Query("a dog", ("a ball", "snow"), "a dog, no ball, no snow")
 
@@ -46,6 +59,123 @@ def test_steer_encodes_negated_queries_with_the_steered_encoder(tiny_encoder, st
     torch.testing.assert_close(vector, steered.encode_texts([NEGATED.raw]))
 
 
+ANGLES = st.floats(0.0, math.pi)
+
+
+@settings(max_examples=200)
+@given(ANGLES, st.floats(0.05, 0.999))
+def test_subspace_is_the_middle_of_what_is_left_of_a_cap(theta, threshold):
+    """In the plane of both texts: from the far rim of one cap to the rim of the other."""
+    wanted = torch.tensor([1.0, 0.0])
+    unwanted = torch.tensor([math.cos(theta), math.sin(theta)])
+    found = Subspace(threshold).between(wanted, unwanted)
+    alpha = math.acos(threshold)
+    raw = Subspace(threshold, raw=True).between(wanted, unwanted)
+    if math.sin(theta) < 1e-2 or abs(theta - 2 * alpha) < 1e-2:
+        assert torch.isfinite(found).all()
+        return
+    # The wanted cap is at angles -α to α, the unwanted one from θ - α; what is left, -α to θ - α.
+    middle = (-alpha + theta - alpha) / 2
+    expected = torch.tensor([math.cos(middle), math.sin(middle)])
+    torch.testing.assert_close(raw, expected, atol=2e-5, rtol=0)
+    met = theta < 2 * alpha
+    torch.testing.assert_close(found, expected if met else wanted, atol=2e-5, rtol=0)
+
+
+def test_subspace_takes_several_excluded_things_as_one(tiny_encoder):
+    dog, ball, snow = tiny_encoder.encode_texts(["see a dog", "see a ball", "see snow"])
+    strategy = Subspace(0.3, prompt="see {}")
+    expected = strategy.between(dog, normalize(ball + snow, dim=0))
+    torch.testing.assert_close(strategy.vectors([NEGATED], tiny_encoder)[0], expected)
+
+
+def test_deo_descends_its_loss(tiny_encoder):
+    dog, ball, snow = tiny_encoder.encode_texts(["see a dog", "see a ball", "see snow"]).double()
+    start = tiny_encoder.encode_texts([NEGATED.raw])[0].double()
+    strategy = Deo(steps=5, lr=0.05, temperature=0.2, anchor=0.3, prompt="see {}")
+
+    def loss(query):
+        unit = query / query.norm()
+        odds = [torch.exp(unit @ text / 0.2) for text in (dog, ball, snow)]
+        return -torch.log(odds[0] / sum(odds)) + 0.3 * (1 - unit @ start)
+
+    query = start.clone()
+    for _ in range(5):
+        nudges = 1e-5 * torch.eye(len(query), dtype=torch.double)
+        slope = [(loss(query + n) - loss(query - n)) / 2e-5 for n in nudges]
+        query = query - 0.05 * torch.stack(slope)
+    found = strategy.vectors([NEGATED, parse("a cat without a hat")], tiny_encoder)[0]
+    torch.testing.assert_close(found.double(), query / query.norm(), atol=1e-5, rtol=0)
+    assert loss(found.double()) < loss(start)
+
+
+@pytest.fixture(scope="module")
+def images(tiny_encoder):
+    torch.manual_seed(0)
+    return Images(normalize(torch.randn(40, tiny_encoder.dim), dim=1))
+
+
+def test_smoothed_vectors_hold_the_neighbours_votes(images):
+    vectors = images.vectors.numpy()
+    for row, vector in enumerate(vectors):
+        alike = vectors @ vector
+        alike[row] = -2
+        near = vectors[np.argsort(-alike)[:10]].mean(0)
+        np.testing.assert_allclose(images.smoothed[row].numpy(), (vector + near) / 2, atol=1e-6)
+    assert torch.equal(Images(images.vectors[:1]).smoothed, images.vectors[:1])
+    a, b = images.vectors[:2]
+    copies = Images(torch.stack([a, a, b])).smoothed
+    torch.testing.assert_close(copies, torch.stack([(a + b) / 2] * 2 + [(a + b) / 2]))
+
+
+def test_candidates_are_judged_as_among_all(tiny_encoder, images):
+    """The sample holds all pictures here, the candidates among them."""
+    candidates = Images(images.vectors[5:17], images)
+    torch.testing.assert_close(candidates.smoothed, images.smoothed[5:17])
+    whole = Calibrated().scores([NEGATED], tiny_encoder, images)
+    some = Calibrated().scores([NEGATED], tiny_encoder, candidates)
+    torch.testing.assert_close(some, whole[:, 5:17], atol=1e-4, rtol=1e-4)
+
+
+def z_scores(texts, images, anything, contrast):
+    """Robust ones, of texts read beside one that says nothing."""
+    values = images.smoothed.numpy() @ (texts - contrast * anything).numpy().T
+    # Of an even number, the lower one of the middle.
+    median = np.sort(values, 0)[(len(values) - 1) // 2]
+    spread = 1.4826 * np.sort(np.abs(values - median), 0)[(len(values) - 1) // 2]
+    return (values - median) / spread
+
+
+def test_calibrated_multiplies_probabilities(tiny_encoder, images):
+    texts = ["a snapshot showing a dog", "one can see a ball", "one can see snow", "a photo"]
+    dog, ball, snow, anything = tiny_encoder.encode_texts(texts)
+    shown = z_scores(dog[None], images, anything, 0.3)[:, 0]
+    absent = z_scores(torch.stack([ball, snow]), images, anything, 0.5)
+    chance = 1 / (1 + np.exp(-1.5 * (shown - 3))) * np.prod(1 / (1 + np.exp(absent - 1)), 1)
+    denial = Query("", ("snow",), "no snow")
+    found = Calibrated().scores([NEGATED, denial], tiny_encoder, images).exp().numpy()
+    np.testing.assert_allclose(found[0], chance, rtol=1e-3)
+    np.testing.assert_allclose(found[1], 1 / (1 + np.exp(absent[:, 1] - 1)), rtol=1e-3)
+
+
+def test_calibrated_compares_statements_by_their_odds(tiny_encoder, images):
+    said = [NEGATED, parse("This image includes a dog."), Query("", ("snow",), "no snow")]
+    texts = ["a snapshot showing a dog", "one can see a ball", "one can see snow", "a photo"]
+    dog, ball, snow, anything = tiny_encoder.encode_texts(texts)
+    shown = z_scores(dog[None], images, anything, 0.3)[:, 0] - 1
+    absent = z_scores(torch.stack([ball, snow]), images, anything, 0.5) - 1
+    expected = np.stack([shown - absent.sum(1), shown, -absent[:, 1]])
+    weights, offsets, vectors = Calibrated().statements(said, tiny_encoder, images)
+    found = (weights @ vectors.T + offsets[:, None]).numpy()
+    np.testing.assert_allclose(found, expected, atol=2e-3)
+
+
+def test_calibrated_bears_few_and_equal_pictures(tiny_encoder, images):
+    for few in (images.vectors[:1], images.vectors[:2], images.vectors[:1].expand(5, -1)):
+        scores = Calibrated().scores([NEGATED], tiny_encoder, Images(few))
+        assert torch.isfinite(scores).all()
+
+
 @settings(max_examples=30)
 @given(
     st.lists(
@@ -60,10 +190,14 @@ def test_affirmative_queries_get_plain_vectors_bit_for_bit(tiny_encoder, steer, 
     queries = [parse(text) for text in texts]
     queries.insert(min(at, len(queries)), NEGATED)
     plain = Plain().vectors(queries, tiny_encoder)
-    for strategy in (steer, Subtract()):
+    images = Images(normalize(torch.randn(30, plain.shape[1]), dim=1))
+    cosines = Plain().scores(queries, tiny_encoder, images)
+    for strategy in (steer, Subtract(), Subspace(), Deo(), Calibrated()):
         vectors = strategy.vectors(queries, tiny_encoder)
-        for query, one, other in zip(queries, vectors, plain, strict=True):
-            assert torch.equal(one, other) != query.is_negated
+        scores = strategy.scores(queries, tiny_encoder, images)
+        for row, query in enumerate(queries):
+            assert torch.equal(vectors[row], plain[row]) != query.is_negated
+            assert torch.equal(scores[row], cosines[row]) != query.is_negated
 
 
 def test_the_probe_gate_asks_the_direction(tiny_encoder, steer):

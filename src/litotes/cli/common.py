@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 DEFAULT_MODEL = "mini"
 
-StrategyName = StrEnum("StrategyName", "plain steer subtract default")
+StrategyName = StrEnum("StrategyName", "plain steer subtract subspace deo calibrated default")
 """As :mod:`litotes.strategies` knows them, which is slow to load."""
 
 

@@ -42,7 +42,8 @@ def search(
     strategy: Annotated[
         str,
         typer.Option(
-            help='How "not" is answered: plain, steer, subtract, or default: the best measured.'
+            help='How "not" is answered: plain, steer, subtract, subspace, deo, calibrated; '
+            "or default: the best measured."
         ),
     ] = "default",
     direction: Annotated[

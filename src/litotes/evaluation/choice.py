@@ -11,7 +11,7 @@ to whoever never looks.
 """
 
 import hashlib
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -23,7 +23,8 @@ from litotes.backbones.encoder import DualEncoder
 from litotes.backbones.vectors import image_vectors
 from litotes.data.retrieval_files import reroot
 from litotes.evaluation.task import check_finite, query_vectors, strategy_settings
-from litotes.strategies import Plain, Strategy
+from litotes.language import Query, parse_all
+from litotes.strategies import ByVector, Images, Plain, Strategy
 
 BLIND = "blind"
 """How records call the baseline that sees no picture."""
@@ -54,13 +55,20 @@ class Run:
         name: of the strategy, or :data:`BLIND`.
         strategy: how captions are encoded.
         settings: as the record has them.
-        images: what the options of each question are compared with, ``(N, d)``.
+        images: the pictures.
+        rows: which of them each question is about ``(N,)``.
     """
 
     name: str
     strategy: Strategy
     settings: dict[str, Any]
-    images: Tensor
+    images: Images
+    rows: Tensor
+
+    @property
+    def seen(self) -> Tensor:
+        """The vector of each question's picture ``(N, d)``."""
+        return self.images.vectors[self.rows]
 
 
 def runs(
@@ -83,11 +91,15 @@ def runs(
         DataError: pictures are missing; names the first and says how many.
     """
     place = {name: i for i, name in enumerate(dict.fromkeys(q.image for q in questions))}
-    vectors = image_vectors(encoder, picture_paths(folder, questions))
-    seen = vectors[torch.tensor([place[question.image] for question in questions])]
+    images = Images(image_vectors(encoder, picture_paths(folder, questions)))
+    rows = torch.tensor([place[question.image] for question in questions])
+    nothing = Images(images.vectors.mean(0, keepdim=True))
     return [
-        *(Run(s.name, s, strategy_settings(s) | {"chance": chance}, seen) for s in strategies),
-        Run(BLIND, Plain(), {"chance": chance}, vectors.mean(0).expand_as(seen)),
+        *(
+            Run(s.name, s, strategy_settings(s) | {"chance": chance}, images, rows)
+            for s in strategies
+        ),
+        Run(BLIND, Plain(), {"chance": chance}, nothing, torch.zeros_like(rows)),
     ]
 
 
@@ -102,13 +114,51 @@ def picture_paths(folder: Path, questions: Sequence[Question]) -> list[Path]:
 
 
 def option_scores(encoder: DualEncoder, run: Run, questions: Sequence[Question]) -> Tensor:
-    """Cosine of each question's picture with each of its options, ``(N, options)``.
+    """How well each option describes its question's picture, ``(N, options)``.
+
+    Where no option of a question denies anything, cosines.
 
     Raises:
         DataError: a score is not a finite number; names the caption.
     """
-    captions = [option for question in questions for option in question.options]
-    return cosines(run.images, query_vectors(encoder, run.strategy, captions), captions)
+    options = [question.options for question in questions]
+    return choice_scores(encoder, run.strategy, run.images, run.rows, options)
+
+
+def choice_scores(
+    encoder: DualEncoder,
+    strategy: Strategy,
+    images: Images,
+    rows: Tensor,
+    options: Sequence[Sequence[str]],
+    read: Callable[[Sequence[str]], list[Query]] = parse_all,
+) -> Tensor:
+    """How well each option describes a question's picture ``(N, M)``.
+
+    Args:
+        encoder: what is measured.
+        strategy: how options are answered.
+        images: all pictures.
+        rows: which of them each question is about ``(N,)``.
+        options: of each question, M captions.
+        read: takes captions apart.
+
+    Raises:
+        DataError: a score is not a finite number; names the caption.
+    """
+    captions = [caption for group in options for caption in group]
+    vectors = query_vectors(encoder, strategy, captions, read)
+    scores = cosines(images.vectors[rows], vectors, captions)
+    if isinstance(strategy, ByVector):
+        return scores
+    queries = {query.raw: query for query in read(list(dict.fromkeys(captions)))}
+    made = strategy.statements(list(queries.values()), encoder, images)
+    place = {text: i for i, text in enumerate(queries)}
+    said = torch.tensor([place[caption] for caption in captions])
+    weighed = cosines(made.images[rows], made.weights[said], captions)
+    weighed += made.offsets[said].view_as(weighed)
+    negated = [any(queries[caption].is_negated for caption in group) for group in options]
+    return torch.where(torch.tensor(negated)[:, None], weighed, scores)
 
 
 def right_shares(encoder: DualEncoder, run: Run, questions: Sequence[Question]) -> Tensor:
@@ -125,8 +175,8 @@ def cosines(images: Tensor, texts: Tensor, captions: Sequence[str]) -> Tensor:
     """Each picture with its own captions only, ``(N, M)``.
 
     Args:
-        images: unit vectors ``(N, d)``, or a mean of such.
-        texts: unit vectors ``(N * M, d)``, the M captions of a picture one after the other.
+        images: vectors ``(N, d)``.
+        texts: vectors ``(N * M, d)``, the M captions of a picture one after the other.
         captions: what they say, for the error.
 
     Raises:

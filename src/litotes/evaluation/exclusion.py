@@ -22,8 +22,8 @@ from litotes.backbones.vectors import image_vectors
 from litotes.data.json_files import read_json
 from litotes.errors import DataError
 from litotes.evaluation.record import Record
-from litotes.evaluation.task import check_finite, query_vectors, strategy_settings
-from litotes.strategies import Strategy
+from litotes.evaluation.task import query_scores, strategy_settings
+from litotes.strategies import Images, Strategy
 
 TOP = 10
 
@@ -96,20 +96,19 @@ class ExclusionTask:
             DataError: photographs are missing, or a score is not a finite number.
         """
         names = self.photographs()
-        vectors = image_vectors(encoder, [self.images / name for name in names])
+        images = Images(image_vectors(encoder, [self.images / name for name in names]))
         return [
-            self.record(encoder, strategy, self.outcomes(encoder, strategy, names, vectors))
+            self.record(encoder, strategy, self.outcomes(encoder, strategy, names, images))
             for strategy in strategies
         ]
 
     def outcomes(
-        self, encoder: DualEncoder, strategy: Strategy, names: Sequence[str], vectors: Tensor
+        self, encoder: DualEncoder, strategy: Strategy, names: Sequence[str], images: Images
     ) -> NDArray[np.float64]:
         """Shares of the top ten, ``(pairs, 2)``: violating and right, mean over the wordings."""
         row = {name: i for i, name in enumerate(names)}
         texts = [query for pair in self.pairs for query in pair.queries]
-        scores = query_vectors(encoder, strategy, texts) @ vectors.T
-        check_finite(scores, texts)
+        scores = query_scores(encoder, strategy, texts, images)
         split = scores.split([len(pair.queries) for pair in self.pairs])
         return np.array(
             [_pair_shares(pair, part, row) for pair, part in zip(self.pairs, split, strict=True)]

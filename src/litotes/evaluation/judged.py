@@ -30,8 +30,8 @@ from litotes.errors import DataError
 from litotes.evaluation.judges.base import Answer, Judge
 from litotes.evaluation.judges.questions import JudgedQuery, questions_by_rule
 from litotes.evaluation.record import Record
-from litotes.evaluation.task import check_finite, query_vectors, strategy_settings
-from litotes.strategies import Strategy
+from litotes.evaluation.task import query_scores, strategy_settings
+from litotes.strategies import Images, Strategy
 
 TOP = 5
 KS = (1, 3, 5)
@@ -254,14 +254,12 @@ class NCocoTask:
         texts = [query.query for query in self.queries]
         pictures = dict.fromkeys(path for paths in self.candidates for path in paths)
         row = {path: place for place, path in enumerate(pictures)}
-        images = image_vectors(encoder, list(row))
-        found = []
-        for text, vector, paths in zip(
-            texts, query_vectors(encoder, strategy, texts), self.candidates, strict=True
-        ):
-            found.append(images[torch.tensor([row[path] for path in paths])] @ vector)
-            check_finite(found[-1][None], [text])
-        return found
+        images = Images(image_vectors(encoder, list(row)))
+        scores = query_scores(encoder, strategy, texts, images)
+        return [
+            line[torch.tensor([row[path] for path in paths])]
+            for line, paths in zip(scores, self.candidates, strict=True)
+        ]
 
     def _recalls(self, scores: Sequence[Tensor]) -> Outcomes:
         outcomes = {}
@@ -302,14 +300,12 @@ def top_pictures(
         DataError: pictures are missing, or a score is not a finite number.
     """
     shuffled = _shuffled(pictures)
-    images = image_vectors(encoder, shuffled)
+    images = Images(image_vectors(encoder, shuffled))
     texts = [query.query for query in queries]
-    vectors = query_vectors(encoder, strategy, texts)
     rows = max(1, _AT_ONCE // len(shuffled))
     tops = []
     for start in range(0, len(texts), rows):
-        scores = vectors[start : start + rows] @ images.T
-        check_finite(scores, texts[start : start + rows])
+        scores = query_scores(encoder, strategy, texts[start : start + rows], images)
         best = scores.argsort(dim=1, descending=True, stable=True)[:, :TOP]
         tops += [[shuffled[i] for i in row] for row in best.tolist()]
     return tops

@@ -26,8 +26,8 @@ from litotes.backbones.vectors import image_vectors
 from litotes.data.captions import read_captions
 from litotes.data.retrieval_files import CaptionedPicture, pictures_of_split, read_pictures
 from litotes.evaluation.record import Record
-from litotes.evaluation.task import check_finite, query_vectors, strategy_settings
-from litotes.strategies import Plain, Strategy
+from litotes.evaluation.task import check_finite, query_scores, query_vectors, strategy_settings
+from litotes.strategies import ByVector, Images, Plain, Strategy
 
 KS = (1, 5, 10)
 TO_IMAGE = {k: f"text→image R@{k}" for k in KS}
@@ -118,9 +118,10 @@ class RetrievalTask:
         owner = torch.tensor(
             [i for i, picture in enumerate(self.pictures) for _ in picture.captions]
         )
-        to_image, to_text = retrieval_ranks(
-            query_vectors(encoder, strategy, texts), images, owner, texts
-        )
+        vectors = query_vectors(encoder, strategy, texts)
+        to_image, to_text = retrieval_ranks(vectors, images, owner, texts)
+        if not isinstance(strategy, ByVector):
+            to_image = _asked_ranks(encoder, strategy, texts, Images(images), owner)
         outcomes = recalls(to_image, to_text, owner)
         return Record.make(
             encoder,
@@ -133,6 +134,22 @@ class RetrievalTask:
             strategy=strategy.name,
             settings=strategy_settings(strategy),
         )
+
+
+def _asked_ranks(
+    encoder: DualEncoder,
+    strategy: Strategy,
+    texts: Sequence[str],
+    images: Images,
+    owner: Tensor,
+) -> Tensor:
+    """Ranks of each text's image ``(T,)`` by a strategy that is more than a vector."""
+    ranks = []
+    for rows in _parts(len(texts), len(images.vectors)):
+        scores = query_scores(encoder, strategy, texts[rows], images)
+        own = scores.gather(1, owner[rows, None])
+        ranks.append((scores >= own).sum(1) - 1)
+    return torch.cat(ranks)
 
 
 def recalls(to_image: Tensor, to_text: Tensor, owner: Tensor) -> dict[str, NDArray[np.float64]]:

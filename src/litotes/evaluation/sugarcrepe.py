@@ -205,7 +205,7 @@ def triplet_shares(
     """
     captions = [option for question in questions for option in question.options]
     texts = query_vectors(encoder, run.strategy, captions)
-    scores = cosines(run.images, texts, captions)
+    scores = cosines(run.seen, texts, captions)
     first, second, false = texts.reshape(len(questions), 3, -1).unbind(1)
     between = torch.stack(
         [(first * second).sum(1), (first * false).sum(1), (second * false).sum(1)], 1

@@ -13,7 +13,7 @@ from litotes.errors import DataError
 from litotes.evaluation.record import Record
 from litotes.language import Query, parse_all
 from litotes.steering import NegationDirection
-from litotes.strategies import Plain, Steer, Strategy
+from litotes.strategies import ByVector, Images, Plain, Steer, Strategy
 
 
 class Task(Protocol):
@@ -60,6 +60,37 @@ def query_vectors(
         answered = strategy.vectors(list(queries.values()), encoder)
         vectors |= zip(queries, answered, strict=True)
     return torch.stack([vectors[text] for text in texts])
+
+
+def query_scores(
+    encoder: DualEncoder,
+    strategy: Strategy,
+    texts: Sequence[str],
+    images: Images,
+    read: Callable[[Sequence[str]], list[Query]] = parse_all,
+) -> Tensor:
+    """How well each image answers each text ``(T, N)``, comparable among a text's images.
+
+    Args:
+        encoder: what is measured.
+        strategy: how texts are answered.
+        texts: as they stand.
+        images: all that are ranked.
+        read: takes texts apart.
+
+    Raises:
+        DataError: a score is not a finite number; names the text.
+    """
+    if isinstance(strategy, ByVector):
+        scores = query_vectors(encoder, strategy, texts, read) @ images.vectors.T
+    else:
+        queries = read(texts)
+        rows = [i for i, query in enumerate(queries) if query.is_negated]
+        scores = text_vectors(encoder, texts) @ images.vectors.T
+        if rows:
+            scores[rows] = strategy.scores([queries[i] for i in rows], encoder, images)
+    check_finite(scores, texts)
+    return scores
 
 
 def strategy_settings(strategy: Strategy) -> dict[str, Any]:

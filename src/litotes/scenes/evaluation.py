@@ -21,10 +21,11 @@ from torch.nn.functional import normalize
 
 from litotes.backbones.encoder import DualEncoder
 from litotes.backbones.vectors import drawn_vectors
+from litotes.evaluation.choice import choice_scores
 from litotes.evaluation.exclusion import TOP, top_shares
 from litotes.evaluation.record import Record
 from litotes.evaluation.retrieval import KS, retrieval_ranks
-from litotes.evaluation.task import check_finite, query_vectors, strategy_settings
+from litotes.evaluation.task import check_finite, query_scores, query_vectors, strategy_settings
 from litotes.language import Query, parse_all
 from litotes.scenes.captions import Caption, caption, description, relations, shuffled
 from litotes.scenes.drawing import draw
@@ -57,13 +58,12 @@ from litotes.scenes.pairs import (
     question,
 )
 from litotes.scenes.world import Split, scene_graph, single_scene
-from litotes.strategies import Strategy
+from litotes.strategies import Images, Strategy
 
 K = TypeVar("K", bound=Any)
 Outcomes = dict[str, NDArray[np.float64]]
 """Of each metric the values of its units (a scene, a question, a query)."""
 
-Encode = Callable[[Sequence[str]], Tensor]
 """Unit vectors of texts, as a strategy gives them."""
 
 EXCLUSION_SCENES = 4000
@@ -83,6 +83,7 @@ class _World:
         self.graphs = self.many[: task.count]
         self.many_vectors = self.images(self.many)
         self.vectors = self.many_vectors[: task.count]
+        self.many_seen, self.seen = Images(self.many_vectors), Images(self.vectors)
         said = [caption(graph, self.rng("caption", n)).text for n, graph in enumerate(self.graphs)]
         drawn = hashlib.sha256(json.dumps(said).encode())
         drawn.update(np.stack([draw(graph) for graph in self.graphs[:8]]).tobytes())
@@ -133,7 +134,31 @@ class _World:
         return normalize(drawn_vectors(self.encoder, graphs, draw), dim=-1)
 
 
-def _multiple_choice(world: _World, encode: Encode) -> Outcomes:
+@dataclass(frozen=True)
+class _Answer:
+    """How a strategy answers texts about a world."""
+
+    world: _World
+    encoder: DualEncoder
+    strategy: Strategy
+
+    def vectors(self, texts: Sequence[str]) -> Tensor:
+        """Unit vectors ``(T, d)``."""
+        return query_vectors(self.encoder, self.strategy, texts, self.world.parsed)
+
+    def scores(self, texts: Sequence[str], images: Images) -> Tensor:
+        """How well each image answers each text ``(T, N)``."""
+        return query_scores(self.encoder, self.strategy, texts, images, self.world.parsed)
+
+    def choices(self, options: Sequence[Sequence[str]]) -> Tensor:
+        """How well each option describes its scene, the first of the world's ``(N, M)``."""
+        rows = torch.arange(len(options))
+        return choice_scores(
+            self.encoder, self.strategy, self.world.seen, rows, options, self.world.parsed
+        )
+
+
+def _multiple_choice(world: _World, answer: _Answer) -> Outcomes:
     """Four captions, one true; of equal scores the true one gets its share."""
     outcomes: Outcomes = {}
     for kind in QUESTION_KINDS:
@@ -141,9 +166,8 @@ def _multiple_choice(world: _World, encode: Encode) -> Outcomes:
             question(graph, kind, world.rng(f"question {kind}", n))
             for n, graph in enumerate(world.graphs)
         ]
-        texts = [option.text for q in asked for option in q.options]
-        scores = _own_scores(encode(texts), world.vectors.repeat_interleave(4, 0), texts)
-        outcomes[f"mcq {kind}"] = _share_of_best(scores.view(-1, 4))
+        scores = answer.choices([[option.text for option in q.options] for q in asked])
+        outcomes[f"mcq {kind}"] = _share_of_best(scores)
     outcomes["mcq macro"] = np.mean(list(outcomes.values()), axis=0)
     return outcomes
 
@@ -160,17 +184,17 @@ def _share_of_best(scores: Tensor) -> NDArray[np.float64]:
     return (best[:, 0].double() / best.sum(1)).numpy()
 
 
-def _negated_retrieval(world: _World, encode: Encode) -> Outcomes:
+def _negated_retrieval(world: _World, answer: _Answer) -> Outcomes:
     """Captions that affirm and deny; each scene a caption fits, and each caption that fits."""
     captions = [
         negated_caption(graph, world.rng("negated", n)) for n, graph in enumerate(world.graphs)
     ]
     texts = [c.text for c in captions]
-    scores = encode(texts) @ world.vectors.T
-    check_finite(scores, texts)
+    to_image = answer.scores(texts, world.seen)
+    to_text = answer.vectors(texts) @ world.vectors.T
     fits = truth_table([c.statement for c in captions], world.graphs) == 1
     hits: Outcomes = {}
-    for way, ordered, right in (("t→i", scores, fits), ("i→t", scores.T, fits.T)):
+    for way, ordered, right in (("t→i", to_image, fits), ("i→t", to_text.T, fits.T)):
         # Among equal scores a wrong one ranks first.
         best = ordered.masked_fill(~right, -torch.inf).max(1, keepdim=True).values
         ahead = ((ordered >= best) & ~right).sum(1)
@@ -207,7 +231,7 @@ class _Exclusion:
     states: Tensor
 
 
-def _exclusions(world: _World, encode: Encode) -> Outcomes:
+def _exclusions(world: _World, answer: _Answer) -> Outcomes:
     """Queries "X without Y": the shares of the first ten that violate it, and that are right.
 
     Scenes about which a query is unclear are left out before ranking.
@@ -219,8 +243,7 @@ def _exclusions(world: _World, encode: Encode) -> Outcomes:
             # Too few scenes for any query to be violated often enough.
             continue
         texts = [exclusion.query.text for exclusion in asked]
-        scores = encode(texts) @ world.many_vectors.T
-        check_finite(scores, texts)
+        scores = answer.scores(texts, world.many_seen)
         shares = []
         for exclusion, row in zip(asked, scores, strict=True):
             known = exclusion.states >= 0
@@ -280,22 +303,27 @@ def _enough(violating: set[int], right: set[int], least: int = TOP) -> bool:
     return min(len(violating), len(right)) >= least
 
 
-def _pairs(world: _World, encode: Encode) -> Outcomes:
+def _pairs(world: _World, answer: _Answer) -> Outcomes:
     """SugarCrepe's question: does the picture suit the true caption better than the false one?"""
     outcomes: Outcomes = {}
     for kind in PAIR_KINDS:
         made = world.hard_negatives(kind)
         texts = [text for _, h in made for text in (h.caption.text, h.negative.text)]
         images = world.vectors[[row for row, _ in made]]
-        scores = _own_scores(encode(texts), images.repeat_interleave(2, 0), texts).view(-1, 2)
+        scores = _own_scores(answer.vectors(texts), images.repeat_interleave(2, 0), texts).view(
+            -1, 2
+        )
         outcomes[kind] = _share_of_best(scores)
     return outcomes
 
 
-def _winoground(world: _World, encode: Encode) -> Outcomes:
+def _winoground(world: _World, answer: _Answer) -> Outcomes:
     """Two pictures, two captions of the same words (arXiv 2204.03162); ties are wrong."""
     made = [pair for kind in WINOGROUND_KINDS for pair in world.hard_negatives(kind)]
-    texts = encode([h.caption.text for _, h in made]), encode([h.negative.text for _, h in made])
+    texts = (
+        answer.vectors([h.caption.text for _, h in made]),
+        answer.vectors([h.negative.text for _, h in made]),
+    )
     images = world.vectors[[row for row, _ in made]], world.images([h.picture for _, h in made])
     right0, wrong0 = (texts[0] * images[0]).sum(1), (texts[1] * images[0]).sum(1)
     wrong1, right1 = (texts[0] * images[1]).sum(1), (texts[1] * images[1]).sum(1)
@@ -308,19 +336,19 @@ def _winoground(world: _World, encode: Encode) -> Outcomes:
     }
 
 
-def _retrieval(world: _World, encode: Encode) -> Outcomes:
-    return _recalls("", world.captions, world, encode)
+def _retrieval(world: _World, answer: _Answer) -> Outcomes:
+    return _recalls("", world.captions, world, answer)
 
 
-def _long_retrieval(world: _World, encode: Encode) -> Outcomes:
+def _long_retrieval(world: _World, answer: _Answer) -> Outcomes:
     said = [description(graph, world.rng("long", n)).text for n, graph in enumerate(world.graphs)]
-    return _recalls("long ", said, world, encode)
+    return _recalls("long ", said, world, answer)
 
 
-def _recalls(name: str, texts: Sequence[str], world: _World, encode: Encode) -> Outcomes:
+def _recalls(name: str, texts: Sequence[str], world: _World, answer: _Answer) -> Outcomes:
     """One caption a scene, which asks for that scene alone, as the field's figures do."""
     owner = torch.arange(len(texts))
-    to_image, to_text = retrieval_ranks(encode(texts), world.vectors, owner, texts)
+    to_image, to_text = retrieval_ranks(answer.vectors(texts), world.vectors, owner, texts)
     hits = {f"{name}t→i R@{k}": (to_image < k).double().numpy() for k in KS}
     hits |= {f"{name}i→t R@{k}": (to_text < k).double().numpy() for k in KS}
     total = 100 * np.sum(list(hits.values()), axis=0)
@@ -328,20 +356,20 @@ def _recalls(name: str, texts: Sequence[str], world: _World, encode: Encode) -> 
     return {key: hits[key] for key in kept} | {f"{name}rSum": total}
 
 
-def _classification(world: _World, encode: Encode) -> Outcomes:
+def _classification(world: _World, answer: _Answer) -> Outcomes:
     """Pictures of one thing each, told among all kinds by CLIP's prompt."""
     task = world.task
     graphs = [
         single_scene(task.split, task.seed, n, uncommon=task.uncommon) for n in range(task.count)
     ]
-    scores = world.images(graphs) @ encode(_PROMPTS).T
+    scores = world.images(graphs) @ answer.vectors(_PROMPTS).T
     right = torch.tensor([list(KINDS).index(graph.things[0].kind) for graph in graphs])
     return {"classification": (scores.argmax(1) == right).double().numpy()}
 
 
-def _presence(world: _World, encode: Encode) -> Outcomes:
+def _presence(world: _World, answer: _Answer) -> Outcomes:
     """Mean over kinds of the area under the curve of "is it there?"."""
-    scores = (world.many_vectors @ encode(_PROMPTS).T).numpy()
+    scores = (world.many_vectors @ answer.vectors(_PROMPTS).T).numpy()
     rows = world.rows_by(lambda thing: thing.kind)
     areas = []
     for column, kind in enumerate(KINDS):
@@ -359,7 +387,7 @@ _EXCLUSION_QUERIES: dict[str, Callable[[_World], Iterator[Caption]]] = {
     "attribute": _attribute_queries,
     "relation": _relation_queries,
 }
-MEASURES: dict[str, Callable[[_World, Encode], Outcomes]] = {
+MEASURES: dict[str, Callable[[_World, _Answer], Outcomes]] = {
     "multiple choice": _multiple_choice,
     "negated retrieval": _negated_retrieval,
     "exclusion": _exclusions,
@@ -401,12 +429,10 @@ class ScenesTask:
         return [self._record(encoder, strategy, world) for strategy in strategies]
 
     def _record(self, encoder: DualEncoder, strategy: Strategy, world: _World) -> Record:
-        def encode(texts: Sequence[str]) -> Tensor:
-            return query_vectors(encoder, strategy, texts, world.parsed)
-
+        answer = _Answer(world, encoder, strategy)
         outcomes: Outcomes = {}
         for name in self.measures:
-            outcomes |= MEASURES[name](world, encode)
+            outcomes |= MEASURES[name](world, answer)
         facts = {"count": self.count, "uncommon": self.uncommon}
         return Record.make(
             encoder,

@@ -1,14 +1,16 @@
 """`PhotoIndex`: a folder of photos that can be searched in words."""
 
+import math
 import os
 import shlex
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 from typing import Any, Self
 
 import numpy as np
+import torch
 from numpy.typing import ArrayLike, NDArray
 
 from litotes import strategies
@@ -26,9 +28,15 @@ from litotes.search.store import (
     locked,
     to_numpy,
 )
-from litotes.strategies import Strategy
+from litotes.strategies import ByVector, Images, Strategy
 
 PathLike = str | os.PathLike[str]
+
+#: Photos that a strategy's scores judge: so many at least, and so many for each that is asked for.
+CANDIDATES = 300
+CANDIDATES_A_RESULT = 5
+#: Photos that tell how an index is made up; with so few or fewer, all of them.
+SAMPLE = 2048
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,7 +46,8 @@ class Result:
     Attributes:
         rank: 1 is the best.
         path: of the file, below the folder as it was given.
-        score: cosine similarity of photo and query.
+        score: cosine similarity of photo and query, or by :class:`litotes.strategies.Calibrated`
+            how probably the photo shows what is asked for and nothing that is excluded.
         width, height: pixels, of the picture held upright.
     """
 
@@ -65,6 +74,7 @@ class PhotoIndex:
     def __init__(self, folder: Path, store: Store, encoder: DualEncoder | None = None) -> None:
         self.folder = folder
         self._store = store
+        self._sampled: tuple[int, Images] | None = None
         if encoder is not None:
             self.encoder = encoder
 
@@ -195,7 +205,9 @@ class PhotoIndex:
             query = parse(query)
         if isinstance(strategy, str):
             strategy = strategies.get(strategy)
-        return self.search_vector(strategy.vectors([query], self.encoder)[0], k)
+        if isinstance(strategy, ByVector) or not query.is_negated:
+            return self.search_vector(strategy.vectors([query], self.encoder)[0], k)
+        return self._judged(query, k, strategy)
 
     def search_vector(self, vector: ArrayLike, k: int = 10) -> list[Result]:
         """The photos of largest cosine similarity with a vector ``(d,)``; of equals, by path.
@@ -207,19 +219,46 @@ class PhotoIndex:
         if k < 1:
             raise ValueError(f"k is {k}; it must be at least 1")
         direction = _unit(vector, self.dim)
+        rows = self._nearest(direction, min(k, self._photos()))
+        return self._results((row, 1.0 - row["_distance"]) for row in rows)
+
+    def _judged(self, query: Query, k: int, strategy: Strategy) -> list[Result]:
+        """The best of the candidates that a strategy's vector finds, by its scores."""
+        if k < 1:
+            raise ValueError(f"k is {k}; it must be at least 1")
+        vector = strategy.vectors([query], self.encoder)[0].numpy()
+        limit = min(max(CANDIDATES, CANDIDATES_A_RESULT * k), self._photos())
+        rows = self._scan(vector, limit, "vector")
+        candidates = Images(torch.from_numpy(to_numpy(rows["vector"]).copy()), self._sample())
+        scores = strategy.scores([query], self.encoder, candidates)[0]
+        records = rows.drop_columns(["vector"]).to_pylist()
+        judged = sorted(
+            zip(records, scores.tolist(), strict=True), key=lambda one: (-one[1], one[0]["path"])
+        )
+        return self._results((row, math.exp(score)) for row, score in judged[:k])
+
+    def _sample(self) -> Images:
+        """Photos drawn by lot, which tell how alike photos of this index are to a text."""
+        store = self._fresh()
+        version = store.table.version
+        if self._sampled is None or self._sampled[0] != version:
+            ids = store.read("_rowid")["_rowid"].to_numpy()
+            if len(ids) > SAMPLE:
+                ids = np.random.default_rng(0).choice(np.sort(ids), SAMPLE, replace=False)
+            vectors = to_numpy(store.take(ids.tolist(), "vector")["vector"])
+            self._sampled = version, Images(torch.from_numpy(vectors.copy()))
+        return self._sampled[1]
+
+    def _photos(self) -> int:
         photos = len(self)
         if not photos:
             raise PhotoIndexError(f"{self.folder}: the photo index is empty")
-        rows = self._nearest(direction, min(k, photos))
+        return photos
+
+    def _results(self, scored: Iterable[tuple[dict[str, Any], float]]) -> list[Result]:
         return [
-            Result(
-                rank,
-                self._full(row["path"]),
-                1.0 - row["_distance"],
-                row["width"],
-                row["height"],
-            )
-            for rank, row in enumerate(rows, start=1)
+            Result(rank, self._full(row["path"]), score, row["width"], row["height"])
+            for rank, (row, score) in enumerate(scored, start=1)
         ]
 
     def _nearest(self, vector: NDArray[np.float32], k: int) -> list[dict[str, Any]]:
@@ -234,13 +273,13 @@ class PhotoIndex:
                 return best
             limit *= 4
 
-    def _scan(self, vector: NDArray[np.float32], limit: int) -> Any:
+    def _scan(self, vector: NDArray[np.float32], limit: int, *more: str) -> Any:
         try:
-            return self._fresh().nearest(vector, limit)
+            return self._fresh().nearest(vector, limit, *more)
         # An indexing run may just have tidied the files away that this search was reading.
         except (OSError, RuntimeError, ValueError):
             with errors(self._store.location, "read"):
-                return self._fresh().nearest(vector, limit)
+                return self._fresh().nearest(vector, limit, *more)
 
     def _fresh(self) -> Store:
         """The table as it is now, which another process may have changed."""

@@ -145,12 +145,18 @@ class Store:
                 ids = ", ".join(map(str, row_ids[start : start + _IDS_A_DELETE]))
                 self.table.delete(f"_rowid IN ({ids})")
 
-    def nearest(self, vector: NDArray[np.float32], limit: int) -> Any:
-        """The rows of largest dot product with a vector, by a scan of all of them."""
+    def nearest(self, vector: NDArray[np.float32], limit: int, *more: str) -> Any:
+        """The rows of largest dot product with a vector, by a scan of all of them.
+
+        Args:
+            vector: ``(d,)``.
+            limit: how many rows.
+            more: columns, beside path, size and distance.
+        """
         return (
             self.table.search(vector, vector_column_name="vector")
             .distance_type("dot")
-            .select(["path", "width", "height", "_distance"])
+            .select(["path", "width", "height", "_distance", *more])
             .limit(limit)
             .to_arrow()
         )

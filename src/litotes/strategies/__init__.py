@@ -1,15 +1,31 @@
 """Ways to answer a query that holds "not"; which one is best is measured, see the README."""
 
 from litotes.errors import LitotesError
-from litotes.strategies.base import Strategy
+from litotes.strategies.base import ByVector, Images, Strategy
+from litotes.strategies.calibrated import Calibrated
+from litotes.strategies.deo import Deo
 from litotes.strategies.plain import Plain
 from litotes.strategies.steer import Steer
+from litotes.strategies.subspace import Subspace
 from litotes.strategies.subtract import Subtract
 
-NAMES = ("plain", "steer", "subtract")
+NAMES = ("plain", "steer", "subtract", "subspace", "deo", "calibrated")
 DEFAULT = "subtract"
 
-__all__ = ["DEFAULT", "NAMES", "Plain", "Steer", "Strategy", "Subtract", "get"]
+__all__ = [
+    "DEFAULT",
+    "NAMES",
+    "ByVector",
+    "Calibrated",
+    "Deo",
+    "Images",
+    "Plain",
+    "Steer",
+    "Strategy",
+    "Subspace",
+    "Subtract",
+    "get",
+]
 
 
 def get(name: str) -> Strategy:
@@ -18,7 +34,8 @@ def get(name: str) -> Strategy:
     Raises:
         LitotesError: there is none of that name.
     """
-    strategies: dict[str, Strategy] = {s.name: s for s in (Plain(), Steer(), Subtract())}
+    every = (Plain(), Steer(), Subtract(), Subspace(), Deo(), Calibrated())
+    strategies: dict[str, Strategy] = {strategy.name: strategy for strategy in every}
     chosen = strategies.get(DEFAULT if name == "default" else name)
     if chosen is None:
         raise LitotesError(f"no strategy is called {name!r}: choose from {', '.join(NAMES)}")

@@ -1,18 +1,82 @@
-"""What every strategy for answering a query with "not" is."""
+"""What every strategy for answering a query with "not" is, and what it is answered among."""
 
 from collections.abc import Sequence
-from typing import Protocol
+from functools import cached_property
+from typing import NamedTuple, Protocol
 
+import torch
 from torch import Tensor
 
 from litotes.backbones.encoder import DualEncoder
 from litotes.language import Query
 
+NEIGHBOURS = 10
+#: Cosine from which on two pictures are the same.
+_COPY = 1 - 1e-5
+#: Similarities that are held at once while neighbours are looked for.
+_AT_ONCE = 16_000_000
+
+
+class Images:
+    """The pictures that a query is answered among.
+
+    Args:
+        vectors: unit vectors ``(N, d)``, float32.
+        sample: of all that is searched, where ``vectors`` are but the candidates ``(M, d)``.
+    """
+
+    def __init__(self, vectors: Tensor, sample: "Images | None" = None) -> None:
+        self.vectors = vectors
+        self.background = sample or self
+        """What tells how alike pictures of this kind are to a text: the sample, or all."""
+
+    @cached_property
+    def smoothed(self) -> Tensor:
+        """Each vector's mean with the mean of its nearest neighbours ``(N, d)``, not normalised.
+
+        What a picture shows is judged with the votes of the ten that are most alike it: an
+        encoder's mistakes about single pictures are averaged away. Copies have no vote.
+        """
+        pool = self._pool()
+        parts = []
+        at_once = max(1, _AT_ONCE // len(pool))
+        for part in self.vectors.split(at_once):
+            alike = part @ pool.T
+            near = alike.masked_fill_(alike > _COPY, -torch.inf)
+            near = near.topk(min(NEIGHBOURS, len(pool)), dim=1)
+            votes = (near.values > -torch.inf).float()
+            heard = votes.sum(1, keepdim=True)
+            mean = torch.einsum("qn,qnd->qd", votes, pool[near.indices]) / heard.clamp(min=1)
+            parts.append(torch.where(heard > 0, (part + mean) / 2, part))
+        return torch.cat(parts)
+
+    def _pool(self) -> Tensor:
+        """Where neighbours are looked for: candidates and sample, with none twice."""
+        others = self.background.vectors
+        if self.background is self:
+            return others
+        known = (others @ self.vectors.T).amax(1) > _COPY
+        return torch.cat([self.vectors, others[~known]])
+
+
+class Statements(NamedTuple):
+    """Statements about pictures, of which the highest value is the likeliest for a picture.
+
+    Attributes:
+        weights: of each statement ``(S, d)``.
+        offsets: of each ``(S,)``; the value is ``weights · image + offset``.
+        images: the vectors of pictures that they are to be put to ``(N, d)``.
+    """
+
+    weights: Tensor
+    offsets: Tensor
+    images: Tensor
+
 
 class Strategy(Protocol):
-    """A way to answer queries: each becomes one vector, and images are ranked by their cosine.
+    """A way to answer queries.
 
-    A query without negation gets the vector that :class:`Plain` gives, bit for bit.
+    A query without negation is answered as :class:`Plain` does, bit for bit.
     """
 
     @property
@@ -21,5 +85,36 @@ class Strategy(Protocol):
         ...
 
     def vectors(self, queries: Sequence[Query], encoder: DualEncoder) -> Tensor:
-        """Unit query vectors ``(Q, d)``, float32."""
+        """Unit query vectors ``(Q, d)``, float32: what serves best where images can only be ranked
+        by their cosine with one vector.
+        """
         ...
+
+    def scores(self, queries: Sequence[Query], encoder: DualEncoder, images: Images) -> Tensor:
+        """How well each image answers each query ``(Q, N)``; comparable among a query's images."""
+        ...
+
+    def statements(
+        self, queries: Sequence[Query], encoder: DualEncoder, images: Images
+    ) -> Statements:
+        """How well sentences describe images, affirmative ones too; comparable among an image's."""
+        ...
+
+
+class ByVector:
+    """A strategy that is its query vectors and nothing more."""
+
+    def vectors(self, queries: Sequence[Query], encoder: DualEncoder) -> Tensor:
+        """Unit query vectors ``(Q, d)``, float32."""
+        raise NotImplementedError
+
+    def scores(self, queries: Sequence[Query], encoder: DualEncoder, images: Images) -> Tensor:
+        """Cosines ``(Q, N)``."""
+        return self.vectors(queries, encoder) @ images.vectors.T
+
+    def statements(
+        self, queries: Sequence[Query], encoder: DualEncoder, images: Images
+    ) -> Statements:
+        """The query vectors, without offsets."""
+        vectors = self.vectors(queries, encoder)
+        return Statements(vectors, torch.zeros(len(vectors)), images.vectors)

@@ -7,10 +7,11 @@ from torch import Tensor
 
 from litotes.backbones.encoder import DualEncoder
 from litotes.language import Query
+from litotes.strategies.base import ByVector
 
 
 @dataclass(frozen=True)
-class Plain:
+class Plain(ByVector):
     """Encode the query whole, as CLIP retrieval does: the baseline."""
 
     name = "plain"

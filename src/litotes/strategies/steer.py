@@ -9,11 +9,12 @@ from torch import Tensor
 from litotes.backbones.encoder import DualEncoder
 from litotes.language import Query
 from litotes.steering import NegationDirection, bundled_direction
+from litotes.strategies.base import ByVector
 from litotes.strategies.plain import Plain
 
 
 @dataclass(frozen=True)
-class Steer:
+class Steer(ByVector):
     """Encode the query whole with the steered encoder, if the gate says that it is negated.
 
     Attributes:

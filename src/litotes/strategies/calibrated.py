@@ -1,0 +1,157 @@
+"""Ours: how surely a picture shows what is asked for, and how surely not what is excluded.
+
+No point of the space stands for "not N" (SpaceVLM's first statement, arXiv 2511.12331), but a score
+can. Three things make it: how alike a picture is to a text is read beside how alike it is to a text
+that says nothing, since some pictures are near every text; beside how alike the other pictures are,
+as some texts are near every picture; and with the votes of the pictures most alike it.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import torch
+from torch import Tensor
+from torch.nn.functional import logsigmoid, normalize
+
+from litotes.backbones.encoder import DualEncoder
+from litotes.language import Query
+from litotes.language.frames import strip_frames
+from litotes.strategies.base import Images, Statements
+from litotes.strategies.parts import ANYTHING, Prompts, answered, encoded_parts
+from litotes.strategies.plain import Plain
+
+_NOTHING_SAID = Query("", (), "")
+#: Makes of a median absolute deviation a standard deviation, of normally distributed values.
+_DEVIATIONS = 1.4826
+
+
+@dataclass(frozen=True)
+class Calibrated:
+    """The product of the probabilities that a picture shows A, and that it does not show each N.
+
+    Each is ``σ(± k (z − t))``, where z is the robust z-score, among the pictures, of
+    ``(e − λ e_anything) · v``; e is the unit vector of the part's text, v a picture's vector,
+    smoothed over its neighbours (:attr:`Images.smoothed`). Statements are compared by the sum of
+    their log-odds ``± (z − t)``: a conjunction is not less likely there for being longer.
+
+    Attributes:
+        affirmed: what the affirmed part is put into.
+        excluded: what an excluded part is put into.
+        affirmed_contrast: λ of what is affirmed.
+        excluded_contrast: λ of what is excluded.
+        affirmed_threshold: t of what is affirmed: the first ten are to be sure.
+        affirmed_slope: its k.
+        excluded_threshold: t of what is excluded, and of both in statements.
+        excluded_slope: its k.
+        beta: of the single vector: how much each excluded thing is taken away.
+    """
+
+    affirmed: str = "a snapshot showing {}"
+    excluded: str = "one can see {}"
+    affirmed_contrast: float = 0.3
+    excluded_contrast: float = 0.5
+    affirmed_threshold: float = 3.0
+    affirmed_slope: float = 1.5
+    excluded_threshold: float = 1.0
+    excluded_slope: float = 1.0
+    beta: float = 0.5
+
+    name = "calibrated"
+
+    def vectors(self, queries: Sequence[Query], encoder: DualEncoder) -> Tensor:
+        """Unit query vectors ``(Q, d)``: parts taken away from each other, read beside a text that
+        says nothing.
+        """
+        anything = encoder.encode_texts([ANYTHING])[0]
+
+        def combine(wanted: Tensor, unwanted: Tensor) -> Tensor:
+            along = wanted - self.affirmed_contrast * anything
+            return normalize(along - self.beta * unwanted.sum(0), dim=-1)
+
+        return answered(queries, encoder, self._prompts, combine)
+
+    def scores(self, queries: Sequence[Query], encoder: DualEncoder, images: Images) -> Tensor:
+        """Log-probabilities ``(Q, N)``; cosines for a query that excludes nothing."""
+        rows = [i for i, query in enumerate(queries) if query.is_negated]
+        if not rows:
+            return Plain().scores(queries, encoder, images)
+        found = self.probabilities([queries[i] for i in rows], encoder, images)
+        judged = torch.stack([shown + absent.sum(0) for shown, absent in found])
+        if len(rows) == len(queries):
+            return judged
+        # All at once: what is encoded together may change the last bit.
+        scores = Plain().scores(queries, encoder, images)
+        scores[rows] = judged
+        return scores
+
+    def probabilities(
+        self, queries: Sequence[Query], encoder: DualEncoder, images: Images
+    ) -> list[tuple[Tensor, Tensor]]:
+        """Of each query, the logarithms of how probably each picture shows what it affirms
+        ``(N,)``, and does not show each thing that it excludes ``(n, N)``.
+        """
+        found = []
+        for query, affirmed, excluded in self._evidence(queries, encoder):
+            shown = torch.zeros(len(images.vectors))
+            if query.affirmed:
+                z = _standing(affirmed[None], images)[0]
+                shown = logsigmoid(self.affirmed_slope * (z - self.affirmed_threshold))
+            z = _standing(excluded, images)
+            absent = logsigmoid(-self.excluded_slope * (z - self.excluded_threshold))
+            found.append((shown, absent))
+        return found
+
+    def statements(
+        self, queries: Sequence[Query], encoder: DualEncoder, images: Images
+    ) -> Statements:
+        """Log-odds of sentences about pictures; those that deny nothing are weighed alike."""
+        read = [
+            query if query.is_negated else Query(_content(query), (), query.raw)
+            for query in queries
+        ]
+        weights = torch.zeros(len(read), images.vectors.shape[1])
+        offsets = torch.zeros(len(read))
+        for row, (query, affirmed, excluded) in enumerate(self._evidence(read, encoder)):
+            signed = [(1, affirmed)] if query.affirmed else []
+            for sign, vector in [*signed, *((-1, vector) for vector in excluded)]:
+                median, spread = _place(vector[None], images)
+                weights[row] += sign * vector / spread[0]
+                offsets[row] -= sign * float(median / spread + self.excluded_threshold)
+        return Statements(weights, offsets, images.smoothed)
+
+    def _evidence(
+        self, queries: Sequence[Query], encoder: DualEncoder
+    ) -> list[tuple[Query, Tensor, Tensor]]:
+        """Each query, with what tells what it affirms ``(d,)`` and what it excludes ``(n, d)``."""
+        wanted, unwanted = encoded_parts([*queries, _NOTHING_SAID], encoder, self._prompts)
+        anything = wanted[-1]
+        wanted = wanted[:-1] - self.affirmed_contrast * anything
+        return [
+            (query, affirmed, excluded - self.excluded_contrast * anything)
+            for query, affirmed, excluded in zip(queries, wanted, unwanted[:-1], strict=True)
+        ]
+
+    @property
+    def _prompts(self) -> Prompts:
+        return Prompts(self.affirmed, self.excluded)
+
+
+def _content(query: Query) -> str:
+    """What an affirmative sentence is about."""
+    return strip_frames(query.affirmed).strip().rstrip(".") or query.affirmed
+
+
+def _place(texts: Tensor, images: Images) -> tuple[Tensor, Tensor]:
+    """Median and robust standard deviation ``(T, 1)`` of how alike pictures are to texts
+    ``(T, d)``; the latter is never zero.
+    """
+    values = texts @ images.background.smoothed.T
+    median = values.median(-1, keepdim=True).values
+    spread = (values - median).abs().median(-1, keepdim=True).values * _DEVIATIONS
+    return median, spread.clamp(min=1e-6)
+
+
+def _standing(texts: Tensor, images: Images) -> Tensor:
+    """Robust z-scores ``(T, N)`` of pictures for texts ``(T, d)``."""
+    median, spread = _place(texts, images)
+    return (texts @ images.smoothed.T - median) / spread
