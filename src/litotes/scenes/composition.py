@@ -60,24 +60,16 @@ class SceneExamples:
 
     @cached_property
     def made(self) -> list[Changed]:
-        """The scenes and what was changed; behind them those of the curriculum."""
-        plant, curriculum = self.recipe.plant, self.recipe.curriculum
-        ratings = load_ratings(plant.score)
-        kinds = SWAPS if plant.choice == "negclip" else KINDS_OF_PAIRS
-        made = self._first(changes(self._drawn(), kinds, plant.choice, ratings, self._rng))
-        if curriculum:
-            few = (g for g in self._drawn() if len(g.things) <= curriculum.things)
-            some = tuple(kind for kind in kinds if kind.split()[1] in curriculum.kinds)
-            made += self._first(changes(few, some, "random", ratings, self._rng))
-        return made
+        """The scenes and what was changed."""
+        seed = SEED_OFFSET + self.recipe.fit.seed
+        graphs = (scene_graph("train", seed, n) for n in count())
+        plant = self.recipe.plant
+        made = changes(graphs, plant.choice, load_ratings(plant.score), self._rng)
+        return list(islice(made, self.recipe.count))
 
     def batch(self, step: int) -> Batch:
         """The next scenes."""
-        early = self.recipe.curriculum.steps if self.recipe.curriculum else 0
-        if step < early:
-            rows = [self.recipe.count + row for row in self.rows(step)]
-        else:
-            rows = self.rows(step - early)
+        rows = self.rows(step)
         made = [self.made[row] for row in rows]
         paired = self.recipe.negatives == "pairs"
         batch = cement_batch(
@@ -115,13 +107,6 @@ class SceneExamples:
         )
         return [(affirmed.text, negated.text) for affirmed, negated in made]
 
-    def _drawn(self) -> Iterator[SceneGraph]:
-        seed = SEED_OFFSET + self.recipe.fit.seed
-        return (scene_graph("train", seed, n) for n in count())
-
-    def _first(self, made: Iterator[Changed]) -> list[Changed]:
-        return list(islice(made, self.recipe.count))
-
     @cached_property
     def _graphs(self) -> list[SceneGraph]:
         return [*(one.graph for one in self.made), *(one.pair.picture for one in self.made)]
@@ -131,40 +116,33 @@ class SceneExamples:
 
 
 def changes(
-    graphs: Iterable[SceneGraph],
-    kinds: Sequence[PairKind],
-    choice: str,
-    ratings: Ratings,
-    rng: Callable[[int], Random],
+    graphs: Iterable[SceneGraph], choice: str, ratings: Ratings, rng: Callable[[int], Random]
 ) -> Iterator[Changed]:
     """A change of each scene that can be changed.
 
     Args:
         graphs: scenes.
-        kinds: as of :func:`changed`.
         choice: as of :func:`changed`.
         ratings: as of :func:`changed`.
         rng: random numbers for the scene of a number, from 0.
     """
-    made = (changed(graph, kinds, choice, ratings, rng(n)) for n, graph in enumerate(graphs))
+    made = (changed(graph, choice, ratings, rng(n)) for n, graph in enumerate(graphs))
     return filter(None, made)
 
 
-def changed(
-    graph: SceneGraph, kinds: Sequence[PairKind], choice: str, ratings: Ratings, rng: Random
-) -> Changed | None:
+def changed(graph: SceneGraph, choice: str, ratings: Ratings, rng: Random) -> Changed | None:
     """One change of a scene, chosen by how concrete the changed word is.
 
     Args:
         graph: the scene.
-        kinds: of change.
-        choice: "hc" or "lc", as `litotes plant` chooses; any other takes one at random.
+        choice: "hc", "lc" or "random", as `litotes plant` chooses; "negclip" exchanges words only.
         ratings: how concrete words are.
         rng: draws among those that are as good.
 
     Returns:
         None if nothing that can be said of the scene can be changed so.
     """
+    kinds = SWAPS if choice == "negclip" else KINDS_OF_PAIRS
     found = [pair for kind in kinds if (pair := hard_negative(graph, kind, rng))]
     if not found:
         return None

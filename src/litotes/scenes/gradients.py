@@ -10,7 +10,7 @@ from litotes.backbones.encoder import DualEncoder
 from litotes.backbones.vectors import drawn_vectors, text_vectors
 from litotes.evaluation.gradients import PairVectors
 from litotes.language.concreteness import load_ratings
-from litotes.scenes.composition import KINDS_OF_PAIRS, changes
+from litotes.scenes.composition import changes
 from litotes.scenes.drawing import draw
 from litotes.scenes.world import Split, scene_graph
 
@@ -30,11 +30,7 @@ def scene_vectors(
         LitotesError: the package of ratings is not installed.
     """
     graphs = (scene_graph(split, seed, n) for n in numbers())
-
-    def rng(number: int) -> Random:
-        return Random(f"gradients {seed} {number}")
-
-    found = changes(graphs, KINDS_OF_PAIRS, "hc", load_ratings(), rng)
+    found = changes(graphs, "hc", load_ratings(), lambda n: Random(f"gradients {seed} {n}"))
     made = list(islice(found, count))
     return PairVectors(
         drawn_vectors(encoder, [one.graph for one in made], draw),

@@ -172,18 +172,6 @@ class PlantSettings(BaseModel):
     score: Literal["concreteness", "visual"] = "concreteness"
 
 
-class CurriculumSettings(BaseModel):
-    """Drawn scenes alone: what the first steps train on, since it is not learned among all else."""
-
-    model_config = ConfigDict(extra="forbid", frozen=True)
-
-    steps: int = Field(ge=1, description="so many")
-    things: int = Field(default=2, ge=2, description="of a scene, at most")
-    kinds: tuple[Literal["object", "attribute", "relation"], ...] = Field(
-        default=("relation",), min_length=1, description="what is changed"
-    )
-
-
 class SlipformRecipe(AdaptRecipe):
     """How a model learns composition from changed captions: see ``recipes/slipform*.toml``."""
 
@@ -193,13 +181,6 @@ class SlipformRecipe(AdaptRecipe):
     )
     cement: CementSettings = CementSettings()
     plant: PlantSettings = PlantSettings()
-    curriculum: CurriculumSettings | None = None
-
-    @model_validator(mode="after")
-    def _draws_its_curriculum(self) -> Self:
-        if self.curriculum and self.model != "scenes":
-            raise ValueError("curriculum is for drawn scenes, model = 'scenes': leave it out")
-        return self
 
 
 Recipe = Annotated[
