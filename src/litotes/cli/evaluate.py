@@ -177,7 +177,7 @@ def _strategies(
     if sweep:
         return settings_to_sweep(encoder, steer)
     wanted = names or [n for n in strategies.NAMES if n != "steer" or steer is not None]
-    chosen = [strategies.get(name) for name in wanted]
+    chosen = [strategies.get(name, encoder.name) for name in wanted]
     return [replace(s, direction=steer) if isinstance(s, Steer) else s for s in chosen]
 
 

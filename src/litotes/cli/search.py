@@ -77,11 +77,12 @@ def search(
     from litotes.language import parse
     from litotes.search import PhotoIndex
 
-    chosen = _with_direction(direction) if direction else strategies.get(strategy)
+    strategies.get(strategy)  # a wrong name is told before a model is loaded
     spec = choose_model(
         PhotoIndex.open(folder, location=location).model, model, pretrained, adapter
     )
     encoder = load_model(spec, device)
+    chosen = _with_direction(direction) if direction else strategies.get(strategy, encoder.name)
     index = PhotoIndex.open(folder, encoder, location=location, model=spec)
     parsed = parse(query)
     compared = [strategies.get("plain")] if compare else []

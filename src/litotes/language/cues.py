@@ -12,7 +12,8 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from enum import StrEnum
 
-from litotes.language.lexicon import IRREGULAR_PLURALS, LESS_WORDS, UN_WORDS
+from litotes.language.lexicon import IRREGULAR_PLURALS, LESS_WORDS, MORE_MASS_NOUNS, UN_WORDS
+from litotes.language.phrasing import indefinite_article, is_countable_singular
 
 
 class Kind(StrEnum):
@@ -78,6 +79,9 @@ _FORBIDDEN = (
 )
 _SIGN = "signs?|zones?|areas?|symbols?|buttons?|signals?|lights?|notices?|boards?|tape|stickers?"
 
+# "No sign of rain" excludes rain; signs that stand in a street are not "of" anything.
+_TRACE = r"(?: (?:signs?|traces?|hints?|evidence|glimpse) of)?"
+
 _NEVER_A_THING = (
     "doubt|matter|wonder|problem|idea|question|contradiction|more than|less than|fewer than"
 )
@@ -87,9 +91,12 @@ FALSE_FRIENDS = (
     _QUOTED,
     r"(?:signs?|posters?|banners?|t?-?shirts?)(?: that)? (?:says?|saying|reads?|reading) "
     r"(?:no|not|do not|never|nothing|without) [^,;.]+",
+    r"(?:that|which) (?:says|said) (?:no|not|do not|never|nothing|without) [^,;.]+",
     rf"no[- ](?:{_FORBIDDEN})[- ](?:{_SIGN})",
     r"no-(?:parking|entry|smoking|swimming|fishing|turn|trespassing|hitter|brainer|show)",
     rf"do not \w+(?: \w+)? (?:{_SIGN})",
+    r"do not \w+(?: \w+){0,3} (?:posters?|billboards?|banners?)",
+    r"no man['’]s land",
     r"no\.? ?#? ?\d+",
     r"not (?:only|just|merely|simply|solely|to mention|far|long ago|least|quite)",
     r"(?:if|why|whether or|or) not(?=$|[ ,.?]*$)",
@@ -108,7 +115,7 @@ FALSE_FRIENDS = (
     r"in no time|yes or no|all or nothing|second to none|none the \w+|never[- ]ending",
     r"minus (?:\d+|sign|signs)|free of charge|absent[- ]minded",
     r"(?:break|breaks|breaking|broke|get|gets|getting|pull|pulls|pulling) free of",
-    r"missing (?:it|him|her|them|out|persons?|link)",
+    r"missing (?:it|him|her|them|out|persons?|link|[a-z]+ (?:posters?|flyers?|notices?))",
     r"zero (?:gravity|degrees?)",
     r"(?:hands|duty|toll|risk|worry|care|rent|barrier|gluten)-free",
 )
@@ -122,33 +129,39 @@ WITHOUT = (
     r"in (?:the )?absence of|(?:with )?(?:the )?(?:absence|lack) of",
     r"except(?: for)?|excepting|excluding|excludes?|omitting|omits?|leaving out|barring",
     r"(?:other|rather) than|(?:apart|aside) from|instead of|as opposed to|unlike",
-    r"with the exception of|(?<=anything )but|(?<=everything )but|(?<=everyone )but",
+    r"with the exception of",
+    r"(?<=anything )but|(?<=everything )but|(?<=everyone )but|(?<=everybody )but",
     r"(?:(?:that|which|who) )?(?:do|does|did) not "
-    r"(?:have|include|contain|show|feature|depict|possess)",
+    r"(?:have|include|contain|show(?! me| us)|feature|depict|possess)",
     r"not (?:having|including|containing|showing|featuring|depicting)",
     r"with (?:a |an |his |her |its |their )?missing(?= \w)",
 )
 #: Each is one wording of "with no".
 WITH_NO = (
     r"(?:(?:that|which|who) )?(?:has|have|had|having|with|contain(?:s|ing)?|includ(?:e|es|ing)|"
-    rf"show(?:s|ing)?|featur(?:e|es|ing)) (?:no(?! one| {_NEVER_A_THING})|zero|"
+    rf"show(?:s|ing)?|featur(?:e|es|ing)) (?:no(?! one| {_NEVER_A_THING}){_TRACE}|zero|"
     r"not (?:any|a single|an?|one))",
 )
 #: Each is one wording of "no" before a noun.
 NO = (
-    r"no(?![- ]one\b| longer)|zero|not any|not a single|not one",
+    rf"no(?![- ]one\b| longer){_TRACE}|zero|not any|not a single|not one",
     r"(?:hardly|scarcely|barely) any|nary an?",
+    # What the one who searches does not want.
+    r"do not (?:show|give|find) (?:me|us)(?: any)?",
+    r"(?:i |(?<!\w ))do not (?:want|need|like)(?: to (?:see|find))?(?: any)?",
+    r"(?:i|we|you|one) (?:do|did|can|could) not see(?: any)?",
 )
 #: Each is one wording of "not".
-NOT = (r"unable to|no longer|neither|nor|never|not(?: yet)?(?!-)",)
+NOT = (r"no longer|neither|nor|never|not(?: yet)?(?!-)",)
 #: Each is one wording of "does not".
-DOES_NOT = (r"(?:refus(?:es|ed)|fail(?:s|ed)|declin(?:es|ed)) to",)
+DOES_NOT = (r"unable to|(?:refus(?:es|ed)|fail(?:s|ed)|declin(?:es|ed)) to",)
 _UNSEEN = (
     "(?:visible|present|shown|included|depicted|pictured|in sight|in view|to be seen|featured)"
 )
 #: Each says that what stands before it is not there.
 ABSENT = (
     rf"(?:(?:is|are|was|were) )?(?:absent|gone(?=$|[,.])|not (?:{_UNSEEN})|nowhere(?: {_UNSEEN})?)",
+    r"(?:is|are|was|were) not (?:here|there)(?=$|[,.])",
     r"(?:can|could) not be (?:seen|found|spotted|observed)",
 )
 MISSING = (r"(?:(?:is|are|was|were) )?missing",)
@@ -161,7 +174,9 @@ DOUBLE_NEGATIONS: tuple[tuple[str, Callable[[re.Match[str]], str]], ...] = (
     (r"(?:no one|no-one|nobody)(?: who)?(?: is| are)? not", lambda _: "people"),
     (rf"(?<!with )no (\w+)(?: is| are)? (?:{_ANY_LACK})", lambda m: f"{_one_or_many(m[1])} with"),
     (rf"not ({'|'.join(LESS_WORDS)})", lambda m: f"with {LESS_WORDS[m[1].lower()]}"),
+    (r"not ([a-z]+)-free", lambda m: f"with {substance(m[1])}"),
     (rf"not ({'|'.join(UN_WORDS)})", lambda m: UN_WORDS[m[1].lower()]),
+    (rf"not an? ({'|'.join(UN_WORDS)})", lambda m: _with_article(UN_WORDS[m[1].lower()])),
 )
 _DOUBLES = tuple(
     (re.compile(rf"(?<![\w-])(?:{pattern})(?!\w)", re.IGNORECASE), wording)
@@ -174,7 +189,7 @@ _LEXICON: tuple[tuple[str, str], ...] = (
     (Kind.WITHOUT, "|".join(WITHOUT)),
     (Kind.WITH_NO, "|".join(WITH_NO)),
     (Kind.MISSING, "|".join(MISSING)),
-    (Kind.NOBODY, r"nobody|no[- ]one"),
+    (Kind.NOBODY, r"nobody|no[- ]one|(?:hardly|scarcely|barely) any(?:one|body)"),
     (Kind.NOTHING, "nothing"),
     (Kind.NONE, "none"),
     (Kind.NO, "|".join(NO)),
@@ -194,7 +209,7 @@ _CUE_WORDS = frozenset(
         "absence", "absent", "aint", "anything", "apart", "arent", "aside", "bare",
         "barely", "barren", "barring", "bereft", "cannot", "cant", "clear", "couldnt",
         "declined", "declines", "deprived", "devoid", "didnt", "doesnt", "dont", "empty",
-        "everyone", "everything", "except", "excepting", "exception", "exclude",
+        "everybody", "everyone", "everything", "except", "excepting", "exception", "exclude",
         "excludes", "excluding", "failed", "fails", "free", "gone", "hadnt", "hardly",
         "hasnt", "havent", "instead", "isnt", "lack", "lacking", "lacks", "leaving",
         "minus", "missing", "nary", "neither", "never", "no", "no-one", "nobody", "none",
@@ -246,9 +261,10 @@ def affirm_double_negation(text: str) -> str:
     """Put "not without a hat" as "with a hat"; a text without double negation stays as it is."""
     if len(list(_cue_words(text))) < 2:
         return text
+    expanded = affirmed = expand_contractions(text)
     for pattern, wording in _DOUBLES:
-        text = pattern.sub(wording, text)
-    return text
+        affirmed = pattern.sub(wording, affirmed)
+    return text if affirmed == expanded else affirmed
 
 
 def plain(text: str) -> str:
@@ -277,6 +293,15 @@ def _is_listed(group: str, word: str) -> bool:
     if group == Kind.LESS:
         return word in LESS_WORDS or "-" in word
     return group != Kind.UN or word in UN_WORDS
+
+
+def substance(word: str) -> str:
+    """What an "X-free" thing would hold: "smoke", "cars"."""
+    return f"{word}s" if word not in MORE_MASS_NOUNS and is_countable_singular(word, "NN") else word
+
+
+def _with_article(word: str) -> str:
+    return f"{indefinite_article(word)} {word}"
 
 
 def _one_or_many(noun: str) -> str:

@@ -16,7 +16,9 @@ _SHOWS = (
 
 #: Taken off where a sentence begins.
 OPENERS = (
-    r"(?:please )?(?:show|find|give|get|search|look)(?: me| us)?(?: for)?(?= )",
+    r"(?:(?:can|could) you )?(?:please )?(?:show|find|give|get|search|look)(?: me| us)?"
+    r"(?: for)?(?= )",
+    r"(?:do you have|(?:is|are) there)(?: any)?(?= )",
     r"i(?: am|'m)? (?:want|need|would like|looking for|searching for)(?: to see| to find)?",
     r"looking for",
     rf"{_SOME_PICTURE} (?:is |are )?(?:of|with)\b",
@@ -29,7 +31,7 @@ OPENERS = (
     r"there(?= (?:can|could) )",
     r"(?:this|that|it|these|those)(?: is| are|'s| shows?)\b",
     r"(?:it|this|that)(?= (?:without|absent)\b)",
-    r"(?:we|you|one)(?: can)? see\b",
+    r"(?:here,? )?(?:we|you|one)(?: can)? see\b",
 )
 
 #: Taken off where a sentence, or its part before a comma or a cue, ends.
@@ -38,7 +40,7 @@ CLOSERS = (
     r"(?:can|could) be (?:seen|found|spotted)(?: here| there)?",
     r"(?:is|are|was|were) (?:visible|present|shown|depicted|pictured|seen|included)(?: here)?",
     r"(?:is|are) (?:there|here)",
-    r"here",
+    r"here|please",
 )
 
 _OPENER = re.compile(rf"\s*(?:{'|'.join(OPENERS)})\s*", re.IGNORECASE)

@@ -185,3 +185,75 @@ POSITIONS = listed(
 #: Verbs whose object ends what they exclude: in "not wearing a helmet on a bike", "on a bike" is
 #: still asked for.
 HOLDING_VERBS = frozenset({"wear", "hold", "carry", "have", "use", "show"})
+
+# The lists below are for queries only; those above also shape training data.
+
+#: Nouns of what things are made of: "not leather" of a sofa excludes leather sofas.
+MATERIALS = listed(
+    """
+    acrylic aluminium aluminum bamboo brass bronze canvas cashmere cement ceramic chocolate chrome
+    clay concrete copper cork cotton denim felt fleece fur gold granite jute lace latex leather
+    linen marble metal nylon oak pine plaid plaster plastic polyester porcelain rattan rubber satin
+    silicone silk silver spandex stainless suede teak tweed velvet vinyl walnut wicker wood wool
+    """
+)
+
+#: More nouns that take no article.
+MORE_MASS_NOUNS = MATERIALS | listed(
+    """
+    acne advertising arugula ash asparagus asphalt basil blur branding bubblewrap cabbage
+    caffeine calligraphy cardboard caviar celery champagne charcoal chicken cider cilantro
+    cinnamon coal compost coriander cruelty dairy dandruff deodorant dew dill dough driftwood
+    dye espresso eyeliner fat fencing fish foil fragrance garnish gin ginger glare glitter glue
+    gluten gravy grime guacamole guano hairspray ham heating hummus insulation kale lace lactose
+    landscaping lint manure mascara mayo mint moisture mold moonlight motion mould movement
+    mozzarella mulch noise nudity odor odour oregano oxygen packaging parmesan parsley pastry
+    pavement perfume photography plankton plumbing pollen popcorn pork quinoa ramen rocket
+    rosemary rum saffron saliva salmon salsa sauce sawdust scaffolding seating sewage shrimp
+    signage soot soy spinach stress stubble styrofoam sun sunscreen supervision sushi sweat
+    syrup tempeh thread thunder thyme tinsel tuna typography vinegar vodka wallpaper wasabi
+    whiskey whisky wifi
+    """
+)
+
+#: Nouns in "-ing" for things that can be counted; most others name what is done.
+COUNTABLE_ING = listed(
+    """
+    awning bearing building ceiling clearing coupling covering crossing drawing duckling dumpling
+    earring engraving etching gosling greeting landing marking meeting offspring opening
+    painting pudding railing ring sapling seedling sibling sling spring string swing topping viking
+    wedding wing
+    """
+)
+
+#: People called as if by name: "everyone except grandpa".
+KIN = listed(
+    "aunt auntie dad daddy grandad granddad grandma grandpa granny mom mommy mum mummy nan uncle"
+)
+
+#: What is all around, so that it is the whole picture's: "a pier without boats in the fog".
+SURROUNDINGS = listed(
+    """
+    afternoon autumn daylight dark darkness dawn day dusk evening fall fog haze heat light mist
+    moonlight morning night rain sand shade snow spring storm summer sun sunlight sunrise sunset
+    sunshine twilight wind winter
+    """
+)
+
+#: More people and animals.
+OTHER_BEINGS = KIN | listed(
+    """
+    accountant actor anybody anyone actress architect astronaut baker ballerina barber barista
+    bartender businessman businesswoman butcher cameraman carpenter cashier catcher cleaner
+    conductor craftsman daughter dentist doctor electrician employee engineer entertainer goalie
+    goalkeeper grandmother grandparent human inmate juggler kitesurfer lawyer lifeguard magician
+    mechanic midwife monk neighbor neighbour nun nurse partner plumber president priest prisoner
+    protester salesman scientist shopkeeper son tailor twin veteran volunteer wizard workman
+    ape badger beaver bee bison boar buffalo bull butterfly cheetah cockatoo crab crocodile
+    crow dolphin donkey dragonfly eagle elk falcon ferret fish flamingo fox frog gorilla
+    hamster hawk hedgehog hen heron hippo insect jaguar kangaroo koala leopard lizard lynx moose
+    octopus ostrich otter owl panda parrot peacock pelican penguin pigeon puffin raccoon ram rat
+    raven reindeer rhino robin rooster seagull shark snake sparrow spider squirrel stork
+    swan tortoise turkey turtle walrus whale wolf
+    """
+)

@@ -1,5 +1,6 @@
 """Taking a query apart into what it affirms and what it excludes."""
 
+import re
 import threading
 from collections.abc import Sequence
 from functools import lru_cache
@@ -17,6 +18,13 @@ if TYPE_CHECKING:
 
 #: Longer texts are no queries; they are taken as they stand, which bounds the time of a parse.
 MAX_CHARACTERS = 2000
+
+#: Wordings of queries that mean something else in captions ("with out of focus lights").
+_RESPELLINGS = (
+    (re.compile(r"\bwith out(?= [a-z]+s?(?:$|[,.]))", re.IGNORECASE), "without"),
+    (re.compile(r"\b((?:any|every|all the) \w+) but(?= (?!not?\b|with|for\b))", re.IGNORECASE),
+     r"\1 except"),
+)  # fmt: skip
 
 # spaCy's pipelines are not documented as thread-safe: one thread at a time.
 PIPELINE_LOCK = threading.Lock()
@@ -43,12 +51,19 @@ def parse(query: str) -> Query:
 def parse_all(queries: Sequence[str]) -> list[Query]:
     """:func:`parse` for many queries, tagged in batches."""
     parsed = [_affirmative(query) for query in queries]
-    negated = [i for i, query in enumerate(queries) if _needs_grammar(query)]
-    texts = (strip_frames(canonical(queries[i])) for i in negated)
+    respelled = [_respelled(query) for query in queries]
+    negated = [i for i, query in enumerate(respelled) if _needs_grammar(query)]
+    texts = (strip_frames(canonical(respelled[i])) for i in negated)
     with PIPELINE_LOCK:
         for i, doc in zip(negated, pipeline().pipe(texts) if negated else (), strict=True):
             parsed[i] = _take_apart(queries[i], doc)
     return parsed
+
+
+def _respelled(query: str) -> str:
+    for pattern, wording in _RESPELLINGS:
+        query = pattern.sub(wording, query)
+    return query
 
 
 def _needs_grammar(query: str) -> bool:
@@ -56,14 +71,14 @@ def _needs_grammar(query: str) -> bool:
 
 
 def _affirmative(query: str) -> Query:
-    text = query.strip()
-    return Query(affirmed=affirm_double_negation(text), negated=(), raw=query)
+    return Query(affirmed=affirm_double_negation(query.strip()), negated=(), raw=query)
 
 
 def _take_apart(query: str, doc: "Doc") -> Query:
     reading = Reading(doc)
     found = exclusions(reading)
     negated = tuple(dict.fromkeys(phrase for exclusion in found for phrase in exclusion.phrases))
-    if not negated or not all(negated) or any(map(has_negation, negated)):
+    shown = affirmed(reading, found)
+    if not negated or not all(negated) or any(map(has_negation, (shown, *negated))):
         return _affirmative(query)
-    return Query(affirmed=affirmed(reading, found), negated=negated, raw=query)
+    return Query(affirmed=shown, negated=negated, raw=query)

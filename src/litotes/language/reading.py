@@ -11,10 +11,11 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import pairwise
 from typing import TYPE_CHECKING
 
 from litotes.language.cues import Kind, find_cues
-from litotes.language.lexicon import ANIMALS, BEINGS, ING_NOUNS
+from litotes.language.lexicon import ANIMALS, BEINGS, ING_NOUNS, KIN, OTHER_BEINGS, listed
 from litotes.language.phrasing import is_countable_singular
 
 if TYPE_CHECKING:
@@ -37,7 +38,8 @@ _WORD_LETTERS = {
     "of": "f", "or": "|", "nor": "|", "but": "b", "yet": "b", "though": "b", "although": "b",
     "while": "b", "whereas": "b", "because": "b", "who": "w", "which": "w", "where": "w",
     "something": "n", "someone": "n", "anyone": "n", "anything": "n", "everyone": "n",
-    "inside": "i", "outside": "i", "nearby": "r", ";": ".", "-": "h", "–": ":", "—": ":",
+    "inside": "i", "outside": "i", "nearby": "r", "today": "r", "tonight": "r",
+    ";": ".", "/": "|", "-": "h", "–": ":", "—": ":",
 }  # fmt: skip
 _CUE_LETTERS = {
     Kind.WITHOUT: "W",
@@ -67,9 +69,26 @@ _NOUN_LIKE = re.compile(r"d*r*[agpv](?:h[anpg])*|o|d")
 _CLAUSE_END = re.compile(r"[.:bwWNXBOMZ]|&(?=[gvpxiWNXB])|&(?=d*a*n[vx])|,(?![^.:bgvxw]*\|)|$")
 
 #: Adverbs that follow a noun, so that the noun ends before them ("no dog nearby").
-_FOLLOWING_ADVERBS = frozenset(
-    {"nearby", "around", "anywhere", "there", "here", "left", "on", "off", "now", "today", "yet"}
+_FOLLOWING_ADVERBS = listed(
+    "above again ahead alone anymore anywhere apart around away behind below close down either "
+    "everywhere far here indoors inside left nearby next now off on outdoors outside overhead "
+    "there today together tonight too underneath up yet"
 )
+_BEINGS = BEINGS | OTHER_BEINGS
+_PERSON_ENDINGS = ("woman", "women", "man", "men", "person", "girl", "boy", "boys", "girls")
+_PRONOUNS = listed(
+    "i me you he him she her it we us they them one himself herself itself themselves myself "
+    "yourself mine yours his hers ours theirs"
+)
+# Present tenses, and what the tagger takes them for.
+_PRESENT = frozenset({"VB", "VBP", "VBZ", "NN", "NNS"})
+#: More nouns in "-ing", where no object follows: "icing", not "icing a cake".
+_FOOD_AND_DECOR = listed(
+    "bedding dressing edging filling flooring frosting icing lighting lining padding piercing "
+    "roofing seasoning stitching stuffing topping writing"
+)
+_OBJECT_STARTS = frozenset({"DT", "PRP$", "JJ", "NN", "NNS"})
+_ADJECTIVES_LIKE_VERBS = listed("clean clear close complete cool dry empty free open warm wet")
 _HELPERS = frozenset({"do", "does", "did", "can", "could", "will", "would"})
 
 
@@ -143,12 +162,27 @@ class Reading:
 
     def is_being(self, span: Span) -> bool:
         """Whether the phrase names people or animals ("a group of children")."""
-        nouns = (self.doc[i] for i in range(span.start, span.end) if self.letters[i] == "n")
-        return any(token.lemma_.lower() in BEINGS or token.lower_ in BEINGS for token in nouns)
+        return any(
+            self.letters[i] == "n"
+            and self.letter(i + 1) not in "ns"  # a dog bowl, a child's bed
+            and names_being(self.doc[i])
+            for i in range(span.start, span.end)
+        )
 
     def is_person(self, span: Span) -> bool:
         """Whether the phrase names people."""
         return self.is_being(span) and self.head(span).lemma_.lower() not in ANIMALS
+
+
+def names_being(noun: Token) -> bool:
+    """Whether a noun is one for people or animals."""
+    words = {noun.lower_, noun.lemma_.lower()}
+    return not words.isdisjoint(_BEINGS) or noun.lower_.endswith(_PERSON_ENDINGS)
+
+
+def _takes_object(verb: Token) -> bool:
+    following = verb.i + 1
+    return following < len(verb.doc) and verb.doc[following].tag_ in _OBJECT_STARTS
 
 
 def _locate_cues(doc: Doc) -> Iterator[CueSpan]:
@@ -161,10 +195,17 @@ def _locate_cues(doc: Doc) -> Iterator[CueSpan]:
 
 def _letters(doc: Doc, cues: list[CueSpan]) -> list[str]:
     letters = [_letter(token) for token in doc]
+    _correct_ing(doc, letters)
+    if letters[-1:] == ["b"]:
+        letters[-1] = "r"  # "that cannot walk yet"
     for cue in cues:
         letters[cue.start : cue.end] = _CUE_LETTERS[cue.kind] * (cue.end - cue.start)
     for cue in cues:
         _correct_beside(doc, letters, cue)
+    for first, second in pairwise(cues):
+        both = first.kind is second.kind is Kind.NOT and second.end < len(doc)
+        if both and letters[first.end] == "v" and doc[second.end].tag_ in _PRESENT:
+            letters[second.end] = "v"  # "neither flies nor sings"
     return letters
 
 
@@ -173,18 +214,48 @@ def _letter(token: Token) -> str:
     if own:
         return own
     counted_one = token.lower_ == "one" and token.i and token.nbor(-1).tag_ in ("DT", "JJ")
-    if token.lower_ in ING_NOUNS or counted_one:
+    if token.lower_ in ING_NOUNS | KIN or counted_one:
+        return "n"
+    if token.lower_ in _FOOD_AND_DECOR and not _takes_object(token):
         return "n"
     if token.tag_ in ("VBG", "VBN") and token.dep_ == "amod":
         return "a"
     if token.pos_ == "AUX" or token.lemma_ == "be":
         return "x"
+    if token.tag_ == "PRP" and token.lower_ not in _PRONOUNS:
+        return "n"  # "bookshelf", at the start
     return _TAG_LETTERS.get(token.tag_, ",")
+
+
+def _correct_ing(doc: Doc, letters: list[str]) -> None:
+    """Mend "-ing" forms: "dad fishing" does so, and "running shoes" are shoes."""
+    for token in doc:
+        if not token.lower_.endswith("ing") or token.lower_ in ING_NOUNS:
+            continue
+        before = letters[token.i - 1] if token.i else "^"
+        after = letters[token.i + 1] if token.i + 1 < len(doc) else "$"
+        if letters[token.i] == "n" and before == "n":
+            being = names_being(token.nbor(-1))
+            if (being and after != "n") or (not being and _goes_on(doc, token.i)):
+                letters[token.i] = "g"
+        elif letters[token.i] == "g" and before in "^d" and after == "n":
+            letters[token.i] = "a"
+
+
+def _goes_on(doc: Doc, place: int) -> bool:
+    """As in "a man without a shirt playing volleyball": it is the man who does so."""
+    return (
+        place > 2
+        and doc[place - 2].lower_ in ("a", "an")
+        and any(token.pos_ == "NOUN" and names_being(token) for token in doc[: place - 2])
+    )
 
 
 def _correct_beside(doc: Doc, letters: list[str], cue: CueSpan) -> None:
     """Mend the tagger's guesses where a cue leaves one reading only."""
     after = letters[cue.end : cue.end + 2]
+    if cue.start == 1 and letters[0] == "v":
+        letters[0] = "n"  # "leaves not green"
     if cue.kind in (Kind.NO, Kind.WITH_NO, Kind.WITHOUT) and after[:1] in (
         ["v"],
         ["x"],
@@ -192,12 +263,13 @@ def _correct_beside(doc: Doc, letters: list[str], cue: CueSpan) -> None:
         ["p"],
     ):
         letters[cue.end] = "n"  # "no surfboard"
+    noun = cue.end + (after[:1] == ["d"])
     if (
-        cue.kind in (Kind.NO, Kind.WITH_NO)
-        and after == ["n", "r"]
-        and doc[cue.end + 1].lower_ not in _FOLLOWING_ADVERBS
+        cue.kind in (Kind.NO, Kind.WITH_NO, Kind.WITHOUT)
+        and letters[noun : noun + 2] == ["n", "r"]
+        and doc[noun + 1].lower_ not in _FOLLOWING_ADVERBS
     ):
-        letters[cue.end + 1] = "n"  # "no fire hydrant"
+        letters[noun + 1] = "n"  # "no fire hydrant"
     if cue.kind is Kind.NOT and after[:1] == ["v"]:
         letters[cue.end] = _after_bare_not(doc, cue)
     if after[:1] == ["n"] and _is_helped(doc, cue):
@@ -211,11 +283,14 @@ def _is_helped(doc: Doc, cue: CueSpan) -> bool:
 
 
 def _after_bare_not(doc: Doc, cue: CueSpan) -> str:
-    """No present-tense verb can follow "not" alone: it is a plural ("not benches") or "open"."""
+    """No present-tense verb can follow "not" alone: it is a noun ("not benches") or "open"."""
     token = doc[cue.end]
     helped = cue.start and (
         doc[cue.start - 1].pos_ in ("AUX", "PART") or doc[cue.start - 1].tag_ == "MD"
     )
-    if helped or cue.word == "never":
+    relative = cue.start and doc[cue.start - 1].tag_ in ("WDT", "WP")
+    if helped or relative or cue.word == "never":
         return "v"
-    return {"VBZ": "n", "VBD": "p"}.get(token.tag_, "a")
+    if token.lower_ in _ADJECTIVES_LIKE_VERBS:
+        return "a"
+    return "p" if token.tag_ == "VBD" else "n"

@@ -204,7 +204,7 @@ class PhotoIndex:
         if isinstance(query, str):
             query = parse(query)
         if isinstance(strategy, str):
-            strategy = strategies.get(strategy)
+            strategy = strategies.get(strategy, self.encoder.name)
         if isinstance(strategy, ByVector) or not query.is_negated:
             return self.search_vector(strategy.vectors([query], self.encoder)[0], k)
         return self._judged(query, k, strategy)

@@ -2,7 +2,7 @@
 
 from litotes.errors import LitotesError
 from litotes.strategies.base import ByVector, Images, Strategy
-from litotes.strategies.calibrated import Calibrated
+from litotes.strategies.calibrated import SUITED, Calibrated
 from litotes.strategies.deo import Deo
 from litotes.strategies.plain import Plain
 from litotes.strategies.steer import Steer
@@ -28,13 +28,18 @@ __all__ = [
 ]
 
 
-def get(name: str) -> Strategy:
-    """The strategy of that name with its default settings; ``"default"`` is the best measured.
+def get(name: str, model: str | None = None) -> Strategy:
+    """The strategy of that name; ``"default"`` is the best measured.
+
+    Args:
+        name: one of :data:`NAMES`.
+        model: an encoder's name, for settings that suit it, where they are known.
 
     Raises:
         LitotesError: there is none of that name.
     """
-    every = (Plain(), Steer(), Subtract(), Subspace(), Deo(), Calibrated())
+    calibrated = SUITED.get(model or "", Calibrated())
+    every = (Plain(), Steer(), Subtract(), Subspace(), Deo(), calibrated)
     strategies: dict[str, Strategy] = {strategy.name: strategy for strategy in every}
     chosen = strategies.get(DEFAULT if name == "default" else name)
     if chosen is None:

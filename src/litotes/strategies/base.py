@@ -31,11 +31,9 @@ class Images:
         """What tells how alike pictures of this kind are to a text: the sample, or all."""
 
     @cached_property
-    def smoothed(self) -> Tensor:
-        """Each vector's mean with the mean of its nearest neighbours ``(N, d)``, not normalised.
-
-        What a picture shows is judged with the votes of the ten that are most alike it: an
-        encoder's mistakes about single pictures are averaged away. Copies have no vote.
+    def neighbours(self) -> Tensor:
+        """The mean of the ten vectors nearest to each ``(N, d)``; copies of it do not count, and
+        what has no other neighbour is its own.
         """
         pool = self._pool()
         parts = []
@@ -47,7 +45,7 @@ class Images:
             votes = (near.values > -torch.inf).float()
             heard = votes.sum(1, keepdim=True)
             mean = torch.einsum("qn,qnd->qd", votes, pool[near.indices]) / heard.clamp(min=1)
-            parts.append(torch.where(heard > 0, (part + mean) / 2, part))
+            parts.append(torch.where(heard > 0, mean, part))
         return torch.cat(parts)
 
     def _pool(self) -> Tensor:

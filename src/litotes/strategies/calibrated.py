@@ -30,9 +30,10 @@ class Calibrated:
     """The product of the probabilities that a picture shows A, and that it does not show each N.
 
     Each is ``σ(± k (z − t))``, where z is the robust z-score, among the pictures, of
-    ``(e − λ e_anything) · v``; e is the unit vector of the part's text, v a picture's vector,
-    smoothed over its neighbours (:attr:`Images.smoothed`). Statements are compared by the sum of
-    their log-odds ``± (z − t)``: a conjunction is not less likely there for being longer.
+    ``(e − λ e_anything) · v``; e is the unit vector of the part's text, and v the mean of a
+    picture's vector and, by their share of the votes, of its nearest neighbours' mean. Statements
+    are compared by the sum of their log-odds ``± (z − t)``: a conjunction is not less likely there
+    for being longer. The defaults suit most encoders; :data:`SUITED` holds those chosen on dev.
 
     Attributes:
         affirmed: what the affirmed part is put into.
@@ -43,17 +44,20 @@ class Calibrated:
         affirmed_slope: its k.
         excluded_threshold: t of what is excluded, and of both in statements.
         excluded_slope: its k.
+        votes: the neighbours' share. They average away what an encoder gets wrong of single
+            pictures, but also what sets a picture apart.
         beta: of the single vector: how much each excluded thing is taken away.
     """
 
-    affirmed: str = "a snapshot showing {}"
-    excluded: str = "one can see {}"
+    affirmed: str = "a photo of {}"
+    excluded: str = "a photo of {}"
     affirmed_contrast: float = 0.3
     excluded_contrast: float = 0.5
     affirmed_threshold: float = 3.0
     affirmed_slope: float = 1.5
     excluded_threshold: float = 1.0
     excluded_slope: float = 1.0
+    votes: float = 0.5
     beta: float = 0.5
 
     name = "calibrated"
@@ -94,9 +98,9 @@ class Calibrated:
         for query, affirmed, excluded in self._evidence(queries, encoder):
             shown = torch.zeros(len(images.vectors))
             if query.affirmed:
-                z = _standing(affirmed[None], images)[0]
+                z = self._standing(affirmed[None], images)[0]
                 shown = logsigmoid(self.affirmed_slope * (z - self.affirmed_threshold))
-            z = _standing(excluded, images)
+            z = self._standing(excluded, images)
             absent = logsigmoid(-self.excluded_slope * (z - self.excluded_threshold))
             found.append((shown, absent))
         return found
@@ -114,10 +118,10 @@ class Calibrated:
         for row, (query, affirmed, excluded) in enumerate(self._evidence(read, encoder)):
             signed = [(1, affirmed)] if query.affirmed else []
             for sign, vector in [*signed, *((-1, vector) for vector in excluded)]:
-                median, spread = _place(vector[None], images)
+                median, spread = self._place(vector[None], images)
                 weights[row] += sign * vector / spread[0]
                 offsets[row] -= sign * float(median / spread + self.excluded_threshold)
-        return Statements(weights, offsets, images.smoothed)
+        return Statements(weights, offsets, self._seen(images))
 
     def _evidence(
         self, queries: Sequence[Query], encoder: DualEncoder
@@ -131,27 +135,38 @@ class Calibrated:
             for query, affirmed, excluded in zip(queries, wanted, unwanted[:-1], strict=True)
         ]
 
+    def _seen(self, images: Images) -> Tensor:
+        """Pictures' vectors with their neighbours' votes ``(N, d)``."""
+        if not self.votes:
+            return images.vectors
+        return torch.lerp(images.vectors, images.neighbours, self.votes)
+
+    def _place(self, texts: Tensor, images: Images) -> tuple[Tensor, Tensor]:
+        """Median and robust standard deviation ``(T, 1)`` of how alike pictures are to texts
+        ``(T, d)``; the latter is never zero.
+        """
+        values = texts @ self._seen(images.background).T
+        median = values.median(-1, keepdim=True).values
+        spread = (values - median).abs().median(-1, keepdim=True).values * _DEVIATIONS
+        return median, spread.clamp(min=1e-6)
+
+    def _standing(self, texts: Tensor, images: Images) -> Tensor:
+        """Robust z-scores ``(T, N)`` of pictures for texts ``(T, d)``."""
+        median, spread = self._place(texts, images)
+        return (texts @ self._seen(images).T - median) / spread
+
     @property
     def _prompts(self) -> Prompts:
         return Prompts(self.affirmed, self.excluded)
 
 
+SUITED = {
+    "mini": Calibrated(affirmed="a snapshot showing {}", excluded="one can see {}"),
+    "scenes": Calibrated(affirmed_threshold=4.0, affirmed_slope=2.0, votes=0.0),
+}
+"""What suits the bundled models."""
+
+
 def _content(query: Query) -> str:
     """What an affirmative sentence is about."""
     return strip_frames(query.affirmed).strip().rstrip(".") or query.affirmed
-
-
-def _place(texts: Tensor, images: Images) -> tuple[Tensor, Tensor]:
-    """Median and robust standard deviation ``(T, 1)`` of how alike pictures are to texts
-    ``(T, d)``; the latter is never zero.
-    """
-    values = texts @ images.background.smoothed.T
-    median = values.median(-1, keepdim=True).values
-    spread = (values - median).abs().median(-1, keepdim=True).values * _DEVIATIONS
-    return median, spread.clamp(min=1e-6)
-
-
-def _standing(texts: Tensor, images: Images) -> Tensor:
-    """Robust z-scores ``(T, N)`` of pictures for texts ``(T, d)``."""
-    median, spread = _place(texts, images)
-    return (texts @ images.smoothed.T - median) / spread
