@@ -18,6 +18,7 @@ from hypothesis import strategies as st
 from PIL import Image
 
 from litotes.errors import DataError, LitotesError, LitotesWarning, PhotoIndexError
+from litotes.language import Query
 from litotes.search import ModelSpec, PhotoIndex, build
 from litotes.search.store import IndexInfo, Store, to_numpy, to_rows
 
@@ -359,6 +360,42 @@ def test_search_equals_brute_force(
     assert results == sorted(results, key=lambda result: (-result.score, result.path))
 
 
+class Odd:
+    """Finds candidates along a direction, and likes those best that are least along it."""
+
+    name = "odd"
+
+    def __init__(self, direction: Any) -> None:
+        self.direction = torch.from_numpy(direction)
+
+    def vectors(self, queries: Any, encoder: Any) -> Any:
+        return self.direction.expand(len(queries), -1)
+
+    def scores(self, queries: Any, encoder: Any, images: Any) -> Any:
+        assert len(images.background.vectors) == 500
+        return (-(self.direction @ images.vectors.T)).expand(len(queries), -1)
+
+
+@pytest.mark.parametrize("k", [1, 10, 100, 700])
+def test_a_strategy_that_scores_judges_its_candidates(
+    searchable: tuple[PhotoIndex, Any, Any], k: int
+) -> None:
+    index, names, vectors = searchable
+    index.encoder = object()  # type: ignore[assignment]
+    direction = vectors[7]
+    alike = vectors @ direction
+    results = index.search(Query("a", ("b",), "a, no b"), k, Odd(direction))  # type: ignore[arg-type]
+    # Equal ones may be candidates or not.
+    candidates = np.sort(alike)[::-1][: max(300, 5 * k)]
+    expected = np.exp(-candidates[::-1][:k])
+    np.testing.assert_allclose([result.score for result in results], expected, atol=1e-6)
+    of_name = dict(zip(names.tolist(), np.exp(-alike).tolist(), strict=True))
+    found = [of_name[result.path.name] for result in results]
+    np.testing.assert_allclose(found, expected, atol=1e-6)
+    plain = index.search(Query("a", (), "a"), k, Odd(direction))  # type: ignore[arg-type]
+    assert [r.path for r in plain] == [r.path for r in index.search_vector(direction, k)]
+
+
 def test_ties_are_broken_by_path(searchable: tuple[PhotoIndex, Any, Any]) -> None:
     index, names, vectors = searchable
     equal = sorted(names[::5])
@@ -407,6 +444,10 @@ def test_search_in_words(tmp_path: Path, encoder: Any) -> None:
     assert len(others) == 2
     with pytest.raises(LitotesError, match="clever"):
         index.search("red", strategy="clever")
+    judged = index.search("a picture that is not blue", k=5, strategy="calibrated")
+    assert len(judged) == 3
+    assert all(0 <= result.score <= 1 for result in judged)
+    assert [r.score for r in judged] == sorted((r.score for r in judged), reverse=True)
 
 
 def test_reading_needs_no_write_permission(photos: Path, encoder: Any) -> None:
