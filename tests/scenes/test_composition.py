@@ -8,6 +8,7 @@ from PIL import Image
 
 import litotes
 from litotes.language.concreteness import load_ratings
+from litotes.mining.keywords import KINDS
 from litotes.scenes.composition import (
     KINDS_OF_PAIRS,
     SWAPS,
@@ -36,7 +37,7 @@ def test_a_changed_caption_is_false_of_the_scene_and_true_of_the_changed_one(cho
     ratings = load_ratings("concreteness")
     kinds = set()
     for n, graph in enumerate(GRAPHS):
-        made = changed(graph, choice, ratings, Random(n))
+        made = changed(graph, KINDS, choice, ratings, Random(n))
         if made is None:
             continue
         pair = made.pair
@@ -58,11 +59,20 @@ def test_a_changed_caption_is_false_of_the_scene_and_true_of_the_changed_one(cho
 def test_the_most_and_the_least_concrete_word_are_chosen() -> None:
     ratings = load_ratings("concreteness")
     for n, graph in enumerate(GRAPHS):
-        high, low = (changed(graph, choice, ratings, Random(n)) for choice in ("hc", "lc"))
-        anything = changed(graph, "random", ratings, Random(n))
+        high, low = (changed(graph, KINDS, choice, ratings, Random(n)) for choice in ("hc", "lc"))
+        anything = changed(graph, KINDS, "random", ratings, Random(n))
         if high and low and anything:
             # The same random numbers make the same changes to choose from.
             assert low.score <= anything.score <= high.score
+
+
+def test_only_some_kinds_of_words_are_changed() -> None:
+    ratings = load_ratings("concreteness")
+    some = [changed(graph, ("attribute",), "random", ratings, Random(0)) for graph in GRAPHS]
+    assert {made.pair.kind for made in some if made} == {"replace attribute", "swap attribute"}
+    plant = {"choice": "random", "kinds": ["relation"]}
+    made = SceneExamples(recipe(plant=plant)).made
+    assert {one.pair.kind for one in made} == {"replace relation", "swap relation"}
 
 
 def test_a_batch_has_both_captions_and_both_pictures() -> None:
@@ -99,4 +109,4 @@ def test_the_world_is_rated() -> None:
         for n, graph in enumerate(GRAPHS[:40]):
             for kind in KINDS_OF_PAIRS:
                 if hard_negative(graph, kind, Random(n)):
-                    assert changed(graph, "random", ratings, Random(n))
+                    assert changed(graph, KINDS, "random", ratings, Random(n))

@@ -1,6 +1,6 @@
 """What Slipform trains on, drawn: scenes, captions with a word changed, and scenes to match."""
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from functools import cached_property
 from itertools import count, islice
 from random import Random
@@ -11,6 +11,7 @@ from torch import Tensor
 
 from litotes.backbones.encoder import DualEncoder
 from litotes.backbones.vectors import drawn_vectors
+from litotes.data.concrete_pairs import KeywordKind
 from litotes.language.concreteness import Ratings, load_ratings
 from litotes.scenes.captions import caption, description
 from litotes.scenes.drawing import draw
@@ -64,7 +65,8 @@ class SceneExamples:
         seed = SEED_OFFSET + self.recipe.fit.seed
         graphs = (scene_graph("train", seed, n) for n in count())
         plant = self.recipe.plant
-        made = changes(graphs, plant.choice, load_ratings(plant.score), self._rng)
+        ratings = load_ratings(plant.score)
+        made = changes(graphs, plant.kinds, plant.choice, ratings, self._rng)
         return list(islice(made, self.recipe.count))
 
     def batch(self, step: int) -> Batch:
@@ -116,25 +118,37 @@ class SceneExamples:
 
 
 def changes(
-    graphs: Iterable[SceneGraph], choice: str, ratings: Ratings, rng: Callable[[int], Random]
+    graphs: Iterable[SceneGraph],
+    kinds: Collection[KeywordKind],
+    choice: str,
+    ratings: Ratings,
+    rng: Callable[[int], Random],
 ) -> Iterator[Changed]:
     """A change of each scene that can be changed.
 
     Args:
         graphs: scenes.
+        kinds: as of :func:`changed`.
         choice: as of :func:`changed`.
         ratings: as of :func:`changed`.
         rng: random numbers for the scene of a number, from 0.
     """
-    made = (changed(graph, choice, ratings, rng(n)) for n, graph in enumerate(graphs))
+    made = (changed(graph, kinds, choice, ratings, rng(n)) for n, graph in enumerate(graphs))
     return filter(None, made)
 
 
-def changed(graph: SceneGraph, choice: str, ratings: Ratings, rng: Random) -> Changed | None:
+def changed(
+    graph: SceneGraph,
+    kinds: Collection[KeywordKind],
+    choice: str,
+    ratings: Ratings,
+    rng: Random,
+) -> Changed | None:
     """One change of a scene, chosen by how concrete the changed word is.
 
     Args:
         graph: the scene.
+        kinds: of what is changed, or changes places; scenes have objects, attributes, relations.
         choice: "hc", "lc" or "random", as `litotes plant` chooses; "negclip" exchanges words only.
         ratings: how concrete words are.
         rng: draws among those that are as good.
@@ -142,8 +156,9 @@ def changed(graph: SceneGraph, choice: str, ratings: Ratings, rng: Random) -> Ch
     Returns:
         None if nothing that can be said of the scene can be changed so.
     """
-    kinds = SWAPS if choice == "negclip" else KINDS_OF_PAIRS
-    found = [pair for kind in kinds if (pair := hard_negative(graph, kind, rng))]
+    among = SWAPS if choice == "negclip" else KINDS_OF_PAIRS
+    among = tuple(kind for kind in among if kind.split()[1] in kinds)
+    found = [pair for kind in among if (pair := hard_negative(graph, kind, rng))]
     if not found:
         return None
     scores = {pair.kind: _score(pair, ratings) for pair in found}

@@ -10,6 +10,7 @@ from litotes.backbones.encoder import DualEncoder
 from litotes.backbones.vectors import drawn_vectors, text_vectors
 from litotes.evaluation.gradients import PairVectors
 from litotes.language.concreteness import load_ratings
+from litotes.mining.keywords import KINDS
 from litotes.scenes.composition import changes
 from litotes.scenes.drawing import draw
 from litotes.scenes.world import Split, scene_graph
@@ -30,7 +31,11 @@ def scene_vectors(
         LitotesError: the package of ratings is not installed.
     """
     graphs = (scene_graph(split, seed, n) for n in numbers())
-    found = changes(graphs, "hc", load_ratings(), lambda n: Random(f"gradients {seed} {n}"))
+
+    def rng(number: int) -> Random:
+        return Random(f"gradients {seed} {number}")
+
+    found = changes(graphs, KINDS, "hc", load_ratings(), rng)
     made = list(islice(found, count))
     return PairVectors(
         drawn_vectors(encoder, [one.graph for one in made], draw),

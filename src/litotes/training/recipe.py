@@ -3,10 +3,11 @@
 import tomllib
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Annotated, Any, Literal, Self
+from typing import Annotated, Any, Literal, Self, get_args
 
 from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, ValidationError, model_validator
 
+from litotes.data.concrete_pairs import KeywordKind
 from litotes.data.problems import problems
 from litotes.errors import DataError
 from litotes.training.lora import LoraSettings
@@ -170,6 +171,9 @@ class PlantSettings(BaseModel):
         default="hc", description="most or least concrete, any; or two words change places"
     )
     score: Literal["concreteness", "visual"] = "concreteness"
+    kinds: tuple[KeywordKind, ...] = Field(
+        default=get_args(KeywordKind), min_length=1, description="of what is changed"
+    )
 
 
 class SlipformRecipe(AdaptRecipe):

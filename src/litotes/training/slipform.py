@@ -171,6 +171,7 @@ def read_pairs(recipe: SlipformRecipe, data: Path, run: Path) -> PairExamples:
             WordSwapper() if choice == "negclip" else RuleRewriter.from_captions(captions),
             choice="random" if choice == "negclip" else choice,
             measure=recipe.plant.score,
+            kinds=recipe.plant.kinds,
             seed=recipe.fit.seed,
         )
         run.mkdir(parents=True, exist_ok=True)
