@@ -28,8 +28,8 @@ from litotes.evaluation.make_pairs import (
 )
 from litotes.evaluation.pairs.edits import Relation, Thing, learn
 from litotes.evaluation.pairs.evidence import words_of
-from litotes.evaluation.pairs.photograph import Edit, edited
 from litotes.evaluation.sugarcrepe import SPLITS, SugarCrepeTask
+from litotes.language.edits import Edit, edited
 from litotes.language.phrasing import indefinite_article
 from litotes.language.sentences import read
 from litotes.strategies import Plain
