@@ -1,6 +1,7 @@
 """Fixtures shared by all tests."""
 
 import os
+from collections.abc import Iterator
 from dataclasses import asdict
 from pathlib import Path
 
@@ -12,6 +13,7 @@ from open_clip.transform import PreprocessCfg
 
 from litotes.backbones.encoder import DualEncoder
 from litotes.backbones.openclip import from_open_clip
+from tests.evaluation.misbehaving import Server, serving
 
 # How long an example takes says more about what else a machine does.
 settings.register_profile("litotes", deadline=None)
@@ -31,6 +33,16 @@ def shared_data() -> Path:
 def tiny_encoder() -> DualEncoder:
     """A random three-block CLIP: quick, and built of the modules that real ones are built of."""
     return make_tiny_encoder(seed=0)
+
+
+@pytest.fixture
+def server(monkeypatch: pytest.MonkeyPatch) -> Iterator[Server]:
+    """A chat server on this machine that is asked again without delay."""
+    pytest.importorskip("openai")
+    monkeypatch.setenv("NO_PROXY", "127.0.0.1")
+    monkeypatch.setattr("litotes.language.llm._FIRST_WAIT", 0.01)
+    with serving() as running:
+        yield running
 
 
 def make_tiny_encoder(seed: int) -> DualEncoder:

@@ -4,21 +4,12 @@ import math
 from collections import Counter
 
 import pytest
-from tests.evaluation.misbehaving import serving
 
 from litotes.language.llm import TRIES, ChatServer, ServerError, _retry_after, message
 from litotes.mining.llm_negator import LlmNegator
 from litotes.mining.llm_rewriter import LlmRewriter
 
 pytest.importorskip("openai")
-
-
-@pytest.fixture
-def server(monkeypatch):
-    monkeypatch.setenv("NO_PROXY", "127.0.0.1")
-    monkeypatch.setattr("litotes.language.llm._FIRST_WAIT", 0.01)
-    with serving() as running:
-        yield running
 
 
 def ask(server, said, right, **settings):

@@ -4,11 +4,10 @@ import json
 from collections import Counter
 
 import pytest
-from tests.evaluation.misbehaving import serving
 
 from litotes.language import Query, parse
 from litotes.language.llm import TRIES
-from litotes.language.llm_parser import PROMPT_VERSION, LlmParser, check
+from litotes.language.llm_parser import LlmParser, check
 
 HELMET = "a man riding a bike but not wearing a helmet"
 GOOD = '{"affirmed": "a man riding a bike", "negated": ["a man wearing a helmet"]}'
@@ -63,15 +62,6 @@ def test_answers_that_cannot_be_right(answer):
     assert check(HELMET, answer) is None
 
 
-@pytest.fixture
-def server(monkeypatch):
-    pytest.importorskip("openai")
-    monkeypatch.setenv("NO_PROXY", "127.0.0.1")
-    monkeypatch.setattr("litotes.language.llm._FIRST_WAIT", 0.01)
-    with serving() as running:
-        yield running
-
-
 def test_bad_answers_are_asked_for_again_and_then_left_to_the_rules(server):
     dog = '{"affirmed": "a dog", "negated": ["the ball"]}'
     server.says = {
@@ -101,5 +91,5 @@ def test_nothing_to_ask_asks_nothing(server):
         assert parser(queries) == [parse(query) for query in queries]
     assert not server.log
     assert parser.fallbacks == 0
-    settings = {"model": "m", "options": {"max_tokens": 900}, "prompt": PROMPT_VERSION}
+    settings = {"model": "m", "options": {"max_tokens": 900}, "prompt": LlmParser.prompt_version}
     assert parser.settings == settings

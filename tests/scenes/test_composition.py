@@ -7,8 +7,8 @@ import torch
 from PIL import Image
 
 import litotes
+from litotes.data.concrete_pairs import KEYWORD_KINDS
 from litotes.language.concreteness import load_ratings
-from litotes.mining.keywords import KINDS
 from litotes.scenes.composition import (
     KINDS_OF_PAIRS,
     SWAPS,
@@ -37,7 +37,7 @@ def test_a_changed_caption_is_false_of_the_scene_and_true_of_the_changed_one(cho
     ratings = load_ratings("concreteness")
     kinds = set()
     for n, graph in enumerate(GRAPHS):
-        made = changed(graph, KINDS, choice, ratings, Random(n))
+        made = changed(graph, KEYWORD_KINDS, choice, ratings, Random(n))
         if made is None:
             continue
         pair = made.pair
@@ -59,8 +59,10 @@ def test_a_changed_caption_is_false_of_the_scene_and_true_of_the_changed_one(cho
 def test_the_most_and_the_least_concrete_word_are_chosen() -> None:
     ratings = load_ratings("concreteness")
     for n, graph in enumerate(GRAPHS):
-        high, low = (changed(graph, KINDS, choice, ratings, Random(n)) for choice in ("hc", "lc"))
-        anything = changed(graph, KINDS, "random", ratings, Random(n))
+        high, low = (
+            changed(graph, KEYWORD_KINDS, choice, ratings, Random(n)) for choice in ("hc", "lc")
+        )
+        anything = changed(graph, KEYWORD_KINDS, "random", ratings, Random(n))
         if high and low and anything:
             # The same random numbers make the same changes to choose from.
             assert low.score <= anything.score <= high.score
@@ -109,4 +111,4 @@ def test_the_world_is_rated() -> None:
         for n, graph in enumerate(GRAPHS[:40]):
             for kind in KINDS_OF_PAIRS:
                 if hard_negative(graph, kind, Random(n)):
-                    assert changed(graph, KINDS, "random", ratings, Random(n))
+                    assert changed(graph, KEYWORD_KINDS, "random", ratings, Random(n))

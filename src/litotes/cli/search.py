@@ -19,6 +19,7 @@ from litotes.cli.common import (
     ModelName,
     PhotoFolder,
     Pretrained,
+    StrategyName,
     choose_model,
     load_model,
     print_json,
@@ -42,7 +43,7 @@ def search(
     strategy: Annotated[
         str,
         typer.Option(
-            help='How "not" is answered: plain, steer, subtract, subspace, deo, calibrated; '
+            help=f'How "not" is answered: {", ".join(list(StrategyName)[:-1])}; '
             "or default: the best measured."
         ),
     ] = "default",

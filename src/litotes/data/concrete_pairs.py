@@ -1,7 +1,7 @@
 """Files of captions with a concrete word changed: JSON objects, one a line (arXiv 2604.13313)."""
 
 from pathlib import Path
-from typing import Annotated, Literal, TypeAlias
+from typing import Annotated, Literal, TypeAlias, get_args
 
 from pydantic import ConfigDict, Field, TypeAdapter
 from pydantic.dataclasses import dataclass
@@ -9,6 +9,7 @@ from pydantic.dataclasses import dataclass
 from litotes.data.json_lines import read_lines
 
 KeywordKind: TypeAlias = Literal["object", "attribute", "action", "relation", "count"]
+KEYWORD_KINDS: tuple[KeywordKind, ...] = get_args(KeywordKind)
 Text = Annotated[str, Field(min_length=1)]
 
 

@@ -20,7 +20,7 @@ import torch
 from torch import Tensor
 
 from litotes.backbones.encoder import DualEncoder
-from litotes.backbones.vectors import image_vectors
+from litotes.backbones.vectors import image_vectors, text_vectors
 from litotes.data.retrieval_files import reroot
 from litotes.evaluation.task import check_finite, query_vectors, strategy_settings
 from litotes.language import Query, parse_all
@@ -147,10 +147,9 @@ def choice_scores(
         DataError: a score is not a finite number; names the caption.
     """
     captions = [caption for group in options for caption in group]
-    vectors = query_vectors(encoder, strategy, captions, read)
-    scores = cosines(images.vectors[rows], vectors, captions)
     if isinstance(strategy, ByVector):
-        return scores
+        vectors = query_vectors(encoder, strategy, captions, read)
+        return cosines(images.vectors[rows], vectors, captions)
     queries = {query.raw: query for query in read(list(dict.fromkeys(captions)))}
     made = strategy.statements(list(queries.values()), encoder, images)
     place = {text: i for i, text in enumerate(queries)}
@@ -158,7 +157,10 @@ def choice_scores(
     weighed = cosines(made.images[rows], made.weights[said], captions)
     weighed += made.offsets[said].view_as(weighed)
     negated = [any(queries[caption].is_negated for caption in group) for group in options]
-    return torch.where(torch.tensor(negated)[:, None], weighed, scores)
+    if all(negated):
+        return weighed
+    plain = cosines(images.vectors[rows], text_vectors(encoder, captions), captions)
+    return torch.where(torch.tensor(negated)[:, None], weighed, plain)
 
 
 def right_shares(encoder: DualEncoder, run: Run, questions: Sequence[Question]) -> Tensor:

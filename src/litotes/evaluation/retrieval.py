@@ -12,8 +12,9 @@ stands on two lines of a file is two pictures to it, and one here.
 
 import hashlib
 import json
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 
 import numpy as np
@@ -119,9 +120,10 @@ class RetrievalTask:
             [i for i, picture in enumerate(self.pictures) for _ in picture.captions]
         )
         vectors = query_vectors(encoder, strategy, texts)
-        to_image, to_text = retrieval_ranks(vectors, images, owner, texts)
+        answer = None
         if not isinstance(strategy, ByVector):
-            to_image = _asked_ranks(encoder, strategy, texts, Images(images), owner)
+            answer = partial(query_scores, encoder, strategy, images=Images(images))
+        to_image, to_text = retrieval_ranks(vectors, images, owner, texts, answer)
         outcomes = recalls(to_image, to_text, owner)
         return Record.make(
             encoder,
@@ -134,22 +136,6 @@ class RetrievalTask:
             strategy=strategy.name,
             settings=strategy_settings(strategy),
         )
-
-
-def _asked_ranks(
-    encoder: DualEncoder,
-    strategy: Strategy,
-    texts: Sequence[str],
-    images: Images,
-    owner: Tensor,
-) -> Tensor:
-    """Ranks of each text's image ``(T,)`` by a strategy that is more than a vector."""
-    ranks = []
-    for rows in _parts(len(texts), len(images.vectors)):
-        scores = query_scores(encoder, strategy, texts[rows], images)
-        own = scores.gather(1, owner[rows, None])
-        ranks.append((scores >= own).sum(1) - 1)
-    return torch.cat(ranks)
 
 
 def recalls(to_image: Tensor, to_text: Tensor, owner: Tensor) -> dict[str, NDArray[np.float64]]:
@@ -181,7 +167,11 @@ def caption_weights(owner: Tensor) -> dict[str, NDArray[np.float64]]:
 
 
 def retrieval_ranks(
-    texts: Tensor, images: Tensor, owner: Tensor, names: Sequence[str]
+    texts: Tensor,
+    images: Tensor,
+    owner: Tensor,
+    names: Sequence[str],
+    answer: Callable[[Sequence[str]], Tensor] | None = None,
 ) -> tuple[Tensor, Tensor]:
     """How many wrong answers come before, or tie with, the right one.
 
@@ -189,7 +179,8 @@ def retrieval_ranks(
         texts: unit caption vectors ``(T, d)``.
         images: unit image vectors ``(N, d)``.
         owner: each caption's image, ``(T,)``, int64.
-        names: the captions, for the error.
+        names: the captions.
+        answer: scores of some of them with all images, to rank these by in place of cosines.
 
     Returns:
         Ranks from 0: of each caption's image among images ``(T,)``, and of each image's best
@@ -205,8 +196,11 @@ def retrieval_ranks(
         scores = texts[rows] @ images.T
         check_finite(scores, names[rows])
         own = scores.gather(1, owner[rows, None])
-        to_image[rows] = (scores >= own).sum(1) - 1
         best.scatter_reduce_(0, owner[rows], own[:, 0], "amax")
+        if answer is not None:
+            scores = answer(names[rows])
+            own = scores.gather(1, owner[rows, None])
+        to_image[rows] = (scores >= own).sum(1) - 1
     to_text = torch.zeros(len(images), dtype=torch.long)
     for rows in parts:
         ahead = texts[rows] @ images.T >= best

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Sequence
 from dataclasses import fields, is_dataclass
+from functools import partial
 from typing import Any, Protocol
 
 import torch
@@ -13,7 +14,7 @@ from litotes.errors import DataError
 from litotes.evaluation.record import Record
 from litotes.language import Query, parse_all
 from litotes.steering import NegationDirection
-from litotes.strategies import ByVector, Images, Plain, Steer, Strategy
+from litotes.strategies import ByVector, Images, Plain, Steer, Strategy, where_negated
 
 
 class Task(Protocol):
@@ -84,11 +85,12 @@ def query_scores(
     if isinstance(strategy, ByVector):
         scores = query_vectors(encoder, strategy, texts, read) @ images.vectors.T
     else:
-        queries = read(texts)
-        rows = [i for i, query in enumerate(queries) if query.is_negated]
-        scores = text_vectors(encoder, texts) @ images.vectors.T
-        if rows:
-            scores[rows] = strategy.scores([queries[i] for i in rows], encoder, images)
+
+        def plain(queries: Sequence[Query]) -> Tensor:
+            return text_vectors(encoder, [query.raw for query in queries]) @ images.vectors.T
+
+        answer = partial(strategy.scores, encoder=encoder, images=images)
+        scores = where_negated(read(texts), plain, answer)
     check_finite(scores, texts)
     return scores
 

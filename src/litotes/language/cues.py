@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 
 from litotes.language.lexicon import IRREGULAR_PLURALS, LESS_WORDS, MORE_MASS_NOUNS, UN_WORDS
-from litotes.language.phrasing import indefinite_article, is_countable_singular
+from litotes.language.phrasing import is_countable_singular, with_article
 
 
 class Kind(StrEnum):
@@ -176,7 +176,7 @@ DOUBLE_NEGATIONS: tuple[tuple[str, Callable[[re.Match[str]], str]], ...] = (
     (rf"not ({'|'.join(LESS_WORDS)})", lambda m: f"with {LESS_WORDS[m[1].lower()]}"),
     (r"not ([a-z]+)-free", lambda m: f"with {substance(m[1])}"),
     (rf"not ({'|'.join(UN_WORDS)})", lambda m: UN_WORDS[m[1].lower()]),
-    (rf"not an? ({'|'.join(UN_WORDS)})", lambda m: _with_article(UN_WORDS[m[1].lower()])),
+    (rf"not an? ({'|'.join(UN_WORDS)})", lambda m: with_article(UN_WORDS[m[1].lower()])),
 )
 _DOUBLES = tuple(
     (re.compile(rf"(?<![\w-])(?:{pattern})(?!\w)", re.IGNORECASE), wording)
@@ -298,10 +298,6 @@ def _is_listed(group: str, word: str) -> bool:
 def substance(word: str) -> str:
     """What an "X-free" thing would hold: "smoke", "cars"."""
     return f"{word}s" if word not in MORE_MASS_NOUNS and is_countable_singular(word, "NN") else word
-
-
-def _with_article(word: str) -> str:
-    return f"{indefinite_article(word)} {word}"
 
 
 def _one_or_many(noun: str) -> str:

@@ -28,6 +28,7 @@ from litotes.language.phrasing import (
     gerund,
     indefinite_article,
     names_content,
+    with_article,
 )
 from litotes.language.reading import ADJECTIVES, BASE, NOUN_PHRASE, CueSpan, Reading, Span
 from litotes.language.wording import (
@@ -77,9 +78,9 @@ _LEADING_WORDS = frozenset(
         "preferably", "really", "totally", "almost", "nearly", "practically", "virtually",
     }
 )  # fmt: skip
-#: Before a clause of its own: "before there was no fence".
 #: Says of what is asked for that there is nothing else, which the exclusions say.
 _ONLY = re.compile(r"^(?:only|just) ", re.IGNORECASE)
+#: Before a clause of its own: "before there was no fence".
 _CONJUNCTIONS = frozenset({("after",), ("as",), ("before",), ("if",), ("since",), ("until",)})
 _BRACKETS = {"(": ")", "[": "]"}
 _CLOSING_QUOTES = frozenset("\"”’'")
@@ -199,7 +200,7 @@ def _thing_texts(reading: Reading, things: list[Span]) -> list[str]:
         text = thing_text(reading, thing)
         if _is_bare_attribute(reading, thing):
             text = f"{text} {nouns}"
-            text = f"{indefinite_article(text)} {text}" if article else text
+            text = with_article(text) if article else text
         texts.append(text)
     return [*texts, thing_text(reading, last)]
 
@@ -366,7 +367,7 @@ def _read_second_attribute(reading: Reading, cue: CueSpan) -> Exclusion | None:
     nouns = reading.match(NOUN_PHRASE, attribute.end) or attribute
     phrase = " ".join(text_of(reading, span) for span in (adjectives, nouns))
     if reading.is_singular(nouns):
-        phrase = f"{indefinite_article(phrase)} {phrase}"
+        phrase = with_article(phrase)
     return Exclusion(joint.start(), attribute.end, (phrase,))
 
 
@@ -536,7 +537,7 @@ def _thing_start(reading: Reading, end: int) -> int:
 
 def _read_less(reading: Reading, cue: CueSpan) -> Exclusion:
     bare = cue.word.removesuffix("less").rstrip("-")
-    noun = LESS_WORDS.get(f"{bare}less") or f"{indefinite_article(bare)} {bare}"
+    noun = LESS_WORDS.get(f"{bare}less") or with_article(bare)
     return _exclude_attribute(reading, cue, noun)
 
 

@@ -369,6 +369,9 @@ class CaptionModel:
         LitotesError: the package ``openai`` is not installed, or the address is none.
     """
 
+    prompt_version = 1
+    """Changes whenever the prompt does."""
+
     def __init__(
         self,
         model: str,
@@ -388,6 +391,12 @@ class CaptionModel:
             retries=retries,
             options=options,
         )
+
+    @property
+    def settings(self) -> dict[str, Any]:
+        """What answers depend on, for logs."""
+        server = self.server
+        return {"model": server.model, "options": server.options, "prompt": self.prompt_version}
 
 
 def message(content: str, role: str = "user") -> dict[str, Any]:

@@ -15,15 +15,13 @@ from litotes.language.cues import Kind, canonical, find_cues, has_negation, plai
 from litotes.language.frames import strip_frames
 from litotes.language.lexicon import LESS_WORDS, UN_WORDS
 from litotes.language.llm import OPENAI, CaptionModel, Messages, message
-from litotes.language.parse import MAX_CHARACTERS, parse_all
+from litotes.language.parse import needs_grammar, parse_all
 from litotes.language.query import Query
 from litotes.language.sentences import read
 
 if TYPE_CHECKING:
     from spacy.tokens import Doc
 
-#: Changes whenever the prompt does.
-PROMPT_VERSION = 1
 _RULES = """\
 Take search queries for photographs apart. "affirmed" is what a photograph should show, "" if the \
 query only excludes; leave out what is excluded, and words about photographs or searching. \
@@ -74,12 +72,6 @@ class LlmParser(CaptionModel):
         super().__init__(model, base_url, **options)
         self.fallbacks = 0
 
-    @property
-    def settings(self) -> dict[str, Any]:
-        """What answers depend on, for logs."""
-        server = self.server
-        return {"model": server.model, "options": server.options, "prompt": PROMPT_VERSION}
-
     def __call__(self, queries: Sequence[str]) -> list[Query]:
         """Take queries apart; the model is asked only about those that hold a negation cue.
 
@@ -87,11 +79,7 @@ class LlmParser(CaptionModel):
             LitotesError: the server refuses us, or does not answer.
         """
         parsed = parse_all(queries)
-        asked = [
-            place
-            for place, query in enumerate(queries)
-            if len(query) <= MAX_CHARACTERS and has_negation(query)
-        ]
+        asked = [place for place, query in enumerate(queries) if needs_grammar(query)]
         left = set(asked)
 
         def unfit(answers: Mapping[int, str]) -> Iterator[int]:

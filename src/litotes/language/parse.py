@@ -52,7 +52,7 @@ def parse_all(queries: Sequence[str]) -> list[Query]:
     """:func:`parse` for many queries, tagged in batches."""
     parsed = [_affirmative(query) for query in queries]
     respelled = [_respelled(query) for query in queries]
-    negated = [i for i, query in enumerate(respelled) if _needs_grammar(query)]
+    negated = [i for i, query in enumerate(respelled) if needs_grammar(query)]
     texts = (strip_frames(canonical(respelled[i])) for i in negated)
     with PIPELINE_LOCK:
         for i, doc in zip(negated, pipeline().pipe(texts) if negated else (), strict=True):
@@ -66,7 +66,8 @@ def _respelled(query: str) -> str:
     return query
 
 
-def _needs_grammar(query: str) -> bool:
+def needs_grammar(query: str) -> bool:
+    """Whether a query may exclude something: it holds a cue, and is no whole text."""
     return len(query) <= MAX_CHARACTERS and has_negation(query)
 
 

@@ -19,6 +19,11 @@ def indefinite_article(word: str) -> str:
     return "an" if vowel or _SILENT_H.match(word) else "a"
 
 
+def with_article(text: str) -> str:
+    """A text behind the article that suits it: "an old dog"."""
+    return f"{indefinite_article(text)} {text}"
+
+
 def is_countable_singular(noun: str, tag: str) -> bool:
     """Whether a bare head noun of this Penn tag wants an article."""
     word = noun.lower()

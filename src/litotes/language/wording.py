@@ -12,6 +12,7 @@ from litotes.language.phrasing import (
     gerund,
     indefinite_article,
     is_countable_singular,
+    with_article,
 )
 from litotes.language.reading import NOUN_PHRASE, Reading, Span
 
@@ -51,10 +52,10 @@ def thing_text(reading: Reading, span: Span) -> str:
     text = _name_ones(reading, Span(start, span.end))
     if reading.words(start, start + 2) == ("a", "single"):
         text = text.removeprefix("a single ")
-        return f"{indefinite_article(text)} {text}"
+        return with_article(text)
     core = reading.match(NOUN_PHRASE, start)
     if reading.letters[start : span.end] == "v" and is_countable_singular(text, "NN"):
-        return f"{indefinite_article(text)} {text}"  # a noun that the tagger takes for a verb
+        return with_article(text)  # a noun that the tagger takes for a verb
     if core is None or core.end > span.end or not text:
         return text
     if reading.letter(start) == "d" or not reading.is_singular(core):

@@ -11,9 +11,9 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from functools import lru_cache
 from random import Random
-from typing import TYPE_CHECKING, Literal, TypeAlias, get_args
+from typing import TYPE_CHECKING, Literal, TypeAlias
 
-from litotes.data.concrete_pairs import KeywordKind
+from litotes.data.concrete_pairs import KEYWORD_KINDS, KeywordKind
 from litotes.language.concreteness import Ratings
 from litotes.language.cues import has_negation
 from litotes.language.lexicon import ANIMALS, BEINGS, POSITIONS, listed
@@ -28,7 +28,6 @@ if TYPE_CHECKING:
 Choice: TypeAlias = Literal["hc", "lc", "random"]
 """Which keywords come first: those of high or of low concreteness, or in a drawn order."""
 
-KINDS: tuple[KeywordKind, ...] = get_args(KeywordKind)
 _Part: TypeAlias = tuple[int, int]
 """Numbers of the first token and of the one behind the last."""
 
@@ -139,7 +138,9 @@ _NOUNS = ("NN", "NNP", *_PLURALS)
 _HEADS = listed("nsubj dobj nsubjpass pcomp pobj dative appos attr ROOT oprd conj")
 
 
-def candidates(doc: Doc, ratings: Ratings, kinds: Collection[KeywordKind] = KINDS) -> list[Keyword]:
+def candidates(
+    doc: Doc, ratings: Ratings, kinds: Collection[KeywordKind] = KEYWORD_KINDS
+) -> list[Keyword]:
     """The rated keywords of a caption, in the order of the caption; they may share words.
 
     Args:

@@ -20,8 +20,6 @@ from litotes.mining.planting import Dropped, Rewrite, Rewritten, Seed
 if TYPE_CHECKING:
     from spacy.tokens import Doc, Span, Token
 
-#: Changes whenever the prompt does.
-PROMPT_VERSION = 1
 _RULES = """\
 Captions of photographs are to become false by a change of one word or phrase. What takes its \
 place must be something that could be seen in such a photograph, and must rule out what was there: \
@@ -88,12 +86,6 @@ class LlmRewriter(CaptionModel):
     ) -> None:
         super().__init__(model, base_url, **options)
         self.is_synonym = is_synonym
-
-    @property
-    def settings(self) -> dict[str, Any]:
-        """What answers depend on, for logs."""
-        server = self.server
-        return {"model": server.model, "options": server.options, "prompt": PROMPT_VERSION}
 
     def __call__(self, seeds: Sequence[Seed]) -> list[Rewritten]:
         """Change each caption at its first keyword, or say what was wrong with the last answer.

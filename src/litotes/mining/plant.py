@@ -18,13 +18,13 @@ from multiprocessing import get_context
 from random import Random
 from typing import NamedTuple
 
-from litotes.data.concrete_pairs import ConcretePair, KeywordKind
+from litotes.data.concrete_pairs import KEYWORD_KINDS, ConcretePair, KeywordKind
 from litotes.errors import LitotesError
 from litotes.language.concreteness import Measure, load_ratings
 from litotes.language.cues import has_negation
 from litotes.language.parse import PIPELINE_LOCK, pipeline
 from litotes.language.sentences import BATCH, read
-from litotes.mining.keywords import KINDS, Choice, candidates, lemma_of, order
+from litotes.mining.keywords import Choice, candidates, lemma_of, order
 from litotes.mining.planting import Dropped, Rewriter, Rewritten, Seed
 from litotes.mining.quadruplets import drawn_order
 
@@ -64,7 +64,7 @@ def plant(
     *,
     choice: Choice = "hc",
     measure: Measure = "concreteness",
-    kinds: Collection[KeywordKind] = KINDS,
+    kinds: Collection[KeywordKind] = KEYWORD_KINDS,
     seed: int = 0,
     start: int = 0,
     processes: int = 1,
@@ -86,7 +86,7 @@ def plant(
     Raises:
         LitotesError: the ratings are not installed, or a process was ended from outside.
     """
-    chosen = tuple(kind for kind in KINDS if kind in kinds)
+    chosen = tuple(kind for kind in KEYWORD_KINDS if kind in kinds)
     planter = _Planter(rewriter, choice, measure, chosen, seed)
     pairs = drawn_order(captions, seed)
     batches = (

@@ -32,7 +32,7 @@ from litotes.errors import DataError
 from litotes.language import has_negation
 from litotes.language.lexicon import ANIMALS, BEINGS, MASS_NOUNS, POSITIONS, listed
 from litotes.language.parse import PIPELINE_LOCK, pipeline
-from litotes.language.phrasing import indefinite_article
+from litotes.language.phrasing import with_article
 
 if TYPE_CHECKING:
     from spacy.tokens import Doc, Token
@@ -515,4 +515,4 @@ def _wording(name: str, uses: Sequence[Noun]) -> Thing:
     mass = bare >= articles if name in MASS_NOUNS else bare > articles and bare >= MIN_BARE
     if mass:
         return Thing(name, name, name, plural=False)
-    return Thing(name, name, f"{indefinite_article(name)} {name}", plural=False)
+    return Thing(name, name, with_article(name), plural=False)

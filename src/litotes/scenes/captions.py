@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from random import Random
 from typing import TypeVar
 
-from litotes.language.phrasing import indefinite_article
+from litotes.language.phrasing import with_article
 from litotes.scenes.grammar import (
     DENIALS,
     OPENING_FORMS,
@@ -93,7 +93,7 @@ def caption(graph: SceneGraph, rng: Random) -> Caption:
 def word_with(word: str) -> str:
     """A bare noun after "without": singulars take an article."""
     singular = word in KINDS and KINDS[word].plural != word
-    return f"{indefinite_article(word)} {word}" if singular else word
+    return with_article(word) if singular else word
 
 
 def describe(group: Sequence[Thing], graph: SceneGraph, rng: Random) -> Phrase:

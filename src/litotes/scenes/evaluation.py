@@ -58,13 +58,11 @@ from litotes.scenes.pairs import (
     question,
 )
 from litotes.scenes.world import Split, scene_graph, single_scene
-from litotes.strategies import Images, Strategy
+from litotes.strategies import ByVector, Images, Strategy
 
 K = TypeVar("K", bound=Any)
 Outcomes = dict[str, NDArray[np.float64]]
 """Of each metric the values of its units (a scene, a question, a query)."""
-
-"""Unit vectors of texts, as a strategy gives them."""
 
 EXCLUSION_SCENES = 4000
 """So many scenes at least are searched by queries that exclude, so that each can be violated."""
@@ -190,8 +188,10 @@ def _negated_retrieval(world: _World, answer: _Answer) -> Outcomes:
         negated_caption(graph, world.rng("negated", n)) for n, graph in enumerate(world.graphs)
     ]
     texts = [c.text for c in captions]
-    to_image = answer.scores(texts, world.seen)
     to_text = answer.vectors(texts) @ world.vectors.T
+    check_finite(to_text, texts)
+    by_vector = isinstance(answer.strategy, ByVector)
+    to_image = to_text if by_vector else answer.scores(texts, world.seen)
     fits = truth_table([c.statement for c in captions], world.graphs) == 1
     hits: Outcomes = {}
     for way, ordered, right in (("t→i", to_image, fits), ("i→t", to_text.T, fits.T)):
@@ -310,10 +310,8 @@ def _pairs(world: _World, answer: _Answer) -> Outcomes:
         made = world.hard_negatives(kind)
         texts = [text for _, h in made for text in (h.caption.text, h.negative.text)]
         images = world.vectors[[row for row, _ in made]]
-        scores = _own_scores(answer.vectors(texts), images.repeat_interleave(2, 0), texts).view(
-            -1, 2
-        )
-        outcomes[kind] = _share_of_best(scores)
+        scores = _own_scores(answer.vectors(texts), images.repeat_interleave(2, 0), texts)
+        outcomes[kind] = _share_of_best(scores.view(-1, 2))
     return outcomes
 
 

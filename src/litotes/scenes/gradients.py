@@ -8,9 +8,9 @@ import torch
 
 from litotes.backbones.encoder import DualEncoder
 from litotes.backbones.vectors import drawn_vectors, text_vectors
+from litotes.data.concrete_pairs import KEYWORD_KINDS
 from litotes.evaluation.gradients import PairVectors
 from litotes.language.concreteness import load_ratings
-from litotes.mining.keywords import KINDS
 from litotes.scenes.composition import changes
 from litotes.scenes.drawing import draw
 from litotes.scenes.world import Split, scene_graph
@@ -35,7 +35,7 @@ def scene_vectors(
     def rng(number: int) -> Random:
         return Random(f"gradients {seed} {number}")
 
-    found = changes(graphs, KINDS, "hc", load_ratings(), rng)
+    found = changes(graphs, KEYWORD_KINDS, "hc", load_ratings(), rng)
     made = list(islice(found, count))
     return PairVectors(
         drawn_vectors(encoder, [one.graph for one in made], draw),

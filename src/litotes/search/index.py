@@ -216,16 +216,14 @@ class PhotoIndex:
             PhotoIndexError: the index is empty.
             ValueError: ``k`` is below 1, or the vector has another length, is zero or not finite.
         """
-        if k < 1:
-            raise ValueError(f"k is {k}; it must be at least 1")
+        _check_count(k)
         direction = _unit(vector, self.dim)
         rows = self._nearest(direction, min(k, self._photos()))
         return self._results((row, 1.0 - row["_distance"]) for row in rows)
 
     def _judged(self, query: Query, k: int, strategy: Strategy) -> list[Result]:
         """The best of the candidates that a strategy's vector finds, by its scores."""
-        if k < 1:
-            raise ValueError(f"k is {k}; it must be at least 1")
+        _check_count(k)
         vector = strategy.vectors([query], self.encoder)[0].numpy()
         limit = min(max(CANDIDATES, CANDIDATES_A_RESULT * k), self._photos())
         rows = self._scan(vector, limit, "vector")
@@ -298,6 +296,11 @@ class PhotoIndex:
 def _place(folder: PathLike, location: PathLike | None) -> Path:
     # Absolute, so that a later change of the working directory does not move it.
     return Path(folder, FOLDER_NAME).absolute() if location is None else Path(location).absolute()
+
+
+def _check_count(k: int) -> None:
+    if k < 1:
+        raise ValueError(f"k is {k}; it must be at least 1")
 
 
 def _unit(vector: ArrayLike, dim: int) -> NDArray[np.float32]:

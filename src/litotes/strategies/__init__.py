@@ -1,7 +1,7 @@
 """Ways to answer a query that holds "not"; which one is best is measured, see the README."""
 
 from litotes.errors import LitotesError
-from litotes.strategies.base import ByVector, Images, Strategy
+from litotes.strategies.base import ByVector, Images, Strategy, where_negated
 from litotes.strategies.calibrated import SUITED, Calibrated
 from litotes.strategies.deo import Deo
 from litotes.strategies.plain import Plain
@@ -25,6 +25,7 @@ __all__ = [
     "Subspace",
     "Subtract",
     "get",
+    "where_negated",
 ]
 
 

@@ -1,6 +1,7 @@
 """What every strategy for answering a query with "not" is, and what it is answered among."""
 
-from collections.abc import Sequence
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Sequence
 from functools import cached_property
 from typing import NamedTuple, Protocol
 
@@ -99,12 +100,12 @@ class Strategy(Protocol):
         ...
 
 
-class ByVector:
+class ByVector(ABC):
     """A strategy that is its query vectors and nothing more."""
 
+    @abstractmethod
     def vectors(self, queries: Sequence[Query], encoder: DualEncoder) -> Tensor:
         """Unit query vectors ``(Q, d)``, float32."""
-        raise NotImplementedError
 
     def scores(self, queries: Sequence[Query], encoder: DualEncoder, images: Images) -> Tensor:
         """Cosines ``(Q, N)``."""
@@ -116,3 +117,27 @@ class ByVector:
         """The query vectors, without offsets."""
         vectors = self.vectors(queries, encoder)
         return Statements(vectors, torch.zeros(len(vectors)), images.vectors)
+
+
+def where_negated(
+    queries: Sequence[Query],
+    plain: Callable[[Sequence[Query]], Tensor],
+    answer: Callable[[Sequence[Query]], Tensor],
+) -> Tensor:
+    """A line for each query ``(Q, n)``, one way or the other.
+
+    Args:
+        queries: Q of them.
+        plain: gives the lines of queries that exclude nothing.
+        answer: gives those of queries that do.
+    """
+    rows = [i for i, query in enumerate(queries) if query.is_negated]
+    if not rows:
+        return plain(queries)
+    answered = answer([queries[i] for i in rows])
+    if len(rows) == len(queries):
+        return answered
+    # All at once: what is encoded together may change the last bit.
+    lines = plain(queries)
+    lines[rows] = answered
+    return lines

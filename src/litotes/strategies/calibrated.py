@@ -8,6 +8,7 @@ as some texts are near every picture; and with the votes of the pictures most al
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import partial
 
 import torch
 from torch import Tensor
@@ -16,8 +17,8 @@ from torch.nn.functional import logsigmoid, normalize
 from litotes.backbones.encoder import DualEncoder
 from litotes.language import Query
 from litotes.language.frames import strip_frames
-from litotes.strategies.base import Images, Statements
-from litotes.strategies.parts import ANYTHING, Prompts, answered, encoded_parts
+from litotes.strategies.base import Images, Statements, where_negated
+from litotes.strategies.parts import encoded_parts
 from litotes.strategies.plain import Plain
 
 _NOTHING_SAID = Query("", (), "")
@@ -66,27 +67,23 @@ class Calibrated:
         """Unit query vectors ``(Q, d)``: parts taken away from each other, read beside a text that
         says nothing.
         """
-        anything = encoder.encode_texts([ANYTHING])[0]
 
-        def combine(wanted: Tensor, unwanted: Tensor) -> Tensor:
-            along = wanted - self.affirmed_contrast * anything
-            return normalize(along - self.beta * unwanted.sum(0), dim=-1)
+        def answer(negated: Sequence[Query]) -> Tensor:
+            wanted, unwanted, anything = self._encoded(negated, encoder)
+            taken = self.beta * torch.stack([parts.sum(0) for parts in unwanted])
+            return normalize(wanted - self.affirmed_contrast * anything - taken, dim=-1)
 
-        return answered(queries, encoder, self._prompts, combine)
+        return where_negated(queries, partial(Plain().vectors, encoder=encoder), answer)
 
     def scores(self, queries: Sequence[Query], encoder: DualEncoder, images: Images) -> Tensor:
         """Log-probabilities ``(Q, N)``; cosines for a query that excludes nothing."""
-        rows = [i for i, query in enumerate(queries) if query.is_negated]
-        if not rows:
-            return Plain().scores(queries, encoder, images)
-        found = self.probabilities([queries[i] for i in rows], encoder, images)
-        judged = torch.stack([shown + absent.sum(0) for shown, absent in found])
-        if len(rows) == len(queries):
-            return judged
-        # All at once: what is encoded together may change the last bit.
-        scores = Plain().scores(queries, encoder, images)
-        scores[rows] = judged
-        return scores
+
+        def answer(negated: Sequence[Query]) -> Tensor:
+            found = self.probabilities(negated, encoder, images)
+            return torch.stack([shown + absent.sum(0) for shown, absent in found])
+
+        plain = partial(Plain().scores, encoder=encoder, images=images)
+        return where_negated(queries, plain, answer)
 
     def probabilities(
         self, queries: Sequence[Query], encoder: DualEncoder, images: Images
@@ -94,13 +91,14 @@ class Calibrated:
         """Of each query, the logarithms of how probably each picture shows what it affirms
         ``(N,)``, and does not show each thing that it excludes ``(n, N)``.
         """
+        seen, others = self._seen(images), self._seen(images.background)
         found = []
         for query, affirmed, excluded in self._evidence(queries, encoder):
-            shown = torch.zeros(len(images.vectors))
+            shown = torch.zeros(len(seen))
             if query.affirmed:
-                z = self._standing(affirmed[None], images)[0]
+                z = _standing(affirmed[None], seen, others)[0]
                 shown = logsigmoid(self.affirmed_slope * (z - self.affirmed_threshold))
-            z = self._standing(excluded, images)
+            z = _standing(excluded, seen, others)
             absent = logsigmoid(-self.excluded_slope * (z - self.excluded_threshold))
             found.append((shown, absent))
         return found
@@ -115,10 +113,11 @@ class Calibrated:
         ]
         weights = torch.zeros(len(read), images.vectors.shape[1])
         offsets = torch.zeros(len(read))
+        others = self._seen(images.background)
         for row, (query, affirmed, excluded) in enumerate(self._evidence(read, encoder)):
             signed = [(1, affirmed)] if query.affirmed else []
             for sign, vector in [*signed, *((-1, vector) for vector in excluded)]:
-                median, spread = self._place(vector[None], images)
+                median, spread = _place(vector[None] @ others.T)
                 weights[row] += sign * vector / spread[0]
                 offsets[row] -= sign * float(median / spread + self.excluded_threshold)
         return Statements(weights, offsets, self._seen(images))
@@ -127,37 +126,28 @@ class Calibrated:
         self, queries: Sequence[Query], encoder: DualEncoder
     ) -> list[tuple[Query, Tensor, Tensor]]:
         """Each query, with what tells what it affirms ``(d,)`` and what it excludes ``(n, d)``."""
-        wanted, unwanted = encoded_parts([*queries, _NOTHING_SAID], encoder, self._prompts)
-        anything = wanted[-1]
-        wanted = wanted[:-1] - self.affirmed_contrast * anything
+        wanted, unwanted, anything = self._encoded(queries, encoder)
+        wanted = wanted - self.affirmed_contrast * anything
         return [
             (query, affirmed, excluded - self.excluded_contrast * anything)
-            for query, affirmed, excluded in zip(queries, wanted, unwanted[:-1], strict=True)
+            for query, affirmed, excluded in zip(queries, wanted, unwanted, strict=True)
         ]
+
+    def _encoded(
+        self, queries: Sequence[Query], encoder: DualEncoder
+    ) -> tuple[Tensor, Sequence[Tensor], Tensor]:
+        """Unit vectors of both parts, as :func:`encoded_parts` has them, and of what says nothing
+        ``(d,)``.
+        """
+        all_said = [*queries, _NOTHING_SAID]
+        wanted, unwanted = encoded_parts(all_said, encoder, self.affirmed, self.excluded)
+        return wanted[:-1], unwanted[:-1], wanted[-1]
 
     def _seen(self, images: Images) -> Tensor:
         """Pictures' vectors with their neighbours' votes ``(N, d)``."""
         if not self.votes:
             return images.vectors
         return torch.lerp(images.vectors, images.neighbours, self.votes)
-
-    def _place(self, texts: Tensor, images: Images) -> tuple[Tensor, Tensor]:
-        """Median and robust standard deviation ``(T, 1)`` of how alike pictures are to texts
-        ``(T, d)``; the latter is never zero.
-        """
-        values = texts @ self._seen(images.background).T
-        median = values.median(-1, keepdim=True).values
-        spread = (values - median).abs().median(-1, keepdim=True).values * _DEVIATIONS
-        return median, spread.clamp(min=1e-6)
-
-    def _standing(self, texts: Tensor, images: Images) -> Tensor:
-        """Robust z-scores ``(T, N)`` of pictures for texts ``(T, d)``."""
-        median, spread = self._place(texts, images)
-        return (texts @ self._seen(images).T - median) / spread
-
-    @property
-    def _prompts(self) -> Prompts:
-        return Prompts(self.affirmed, self.excluded)
 
 
 SUITED = {
@@ -170,3 +160,16 @@ SUITED = {
 def _content(query: Query) -> str:
     """What an affirmative sentence is about."""
     return strip_frames(query.affirmed).strip().rstrip(".") or query.affirmed
+
+
+def _place(values: Tensor) -> tuple[Tensor, Tensor]:
+    """Median and robust standard deviation along the last dimension; the latter is never zero."""
+    median = values.median(-1, keepdim=True).values
+    spread = (values - median).abs().median(-1, keepdim=True).values * _DEVIATIONS
+    return median, spread.clamp(min=1e-6)
+
+
+def _standing(texts: Tensor, seen: Tensor, others: Tensor) -> Tensor:
+    """Robust z-scores ``(T, N)`` of pictures ``(N, d)`` for texts ``(T, d)``, among others."""
+    median, spread = _place(texts @ others.T)
+    return (texts @ seen.T - median) / spread

@@ -10,7 +10,7 @@ from torch.nn.functional import normalize
 from litotes.backbones.encoder import DualEncoder
 from litotes.language import Query
 from litotes.strategies.base import ByVector
-from litotes.strategies.parts import Prompts, encoded_parts
+from litotes.strategies.parts import encoded_parts
 from litotes.strategies.plain import Plain
 
 
@@ -44,8 +44,7 @@ class Deo(ByVector):
         rows = [i for i, query in enumerate(queries) if query.is_negated]
         if rows:
             asked = [queries[i] for i in rows]
-            prompts = Prompts(self.prompt, self.prompt)
-            wanted, unwanted = encoded_parts(asked, encoder, prompts)
+            wanted, unwanted = encoded_parts(asked, encoder, self.prompt, self.prompt)
             excluded = torch.nn.utils.rnn.pad_sequence(list(unwanted), batch_first=True)
             counts = torch.tensor([len(parts) for parts in unwanted])
             there = torch.arange(excluded.shape[1]) < counts[:, None]

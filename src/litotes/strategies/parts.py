@@ -1,27 +1,18 @@
 """The parts of negated queries, encoded: what they affirm, and each thing that they exclude."""
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from functools import partial
 
 import torch
 from torch import Tensor
 
 from litotes.backbones.encoder import DualEncoder
 from litotes.language import Query
+from litotes.strategies.base import where_negated
 from litotes.strategies.plain import Plain
 
 ANYTHING = "a photo"
 """What stands for the affirmed part of a query that only excludes."""
-
-
-@dataclass(frozen=True)
-class Prompts:
-    """What parts are put into: bare nouns are no captions, and an encoder trained on captions
-    places a sentence about a thing better than its name (CLIP's own prompt).
-    """
-
-    affirmed: str = "a photo of {}"
-    excluded: str = "a photo of {}"
 
 
 def put(prompt: str, part: str) -> str:
@@ -31,11 +22,15 @@ def put(prompt: str, part: str) -> str:
 
 
 def encoded_parts(
-    queries: Sequence[Query], encoder: DualEncoder, prompts: Prompts
+    queries: Sequence[Query], encoder: DualEncoder, affirmed_prompt: str, excluded_prompt: str
 ) -> tuple[Tensor, Sequence[Tensor]]:
-    """Unit vectors of what each query affirms ``(Q, d)``, and of what each excludes ``(n, d)``."""
-    affirmed = [put(prompts.affirmed, query.affirmed) for query in queries]
-    excluded = [put(prompts.excluded, text) for query in queries for text in query.negated]
+    """Unit vectors of what each query affirms ``(Q, d)``, and of what each excludes ``(n, d)``.
+
+    Parts are put into prompts: bare nouns are no captions, and an encoder trained on captions
+    places a sentence about a thing better than its name.
+    """
+    affirmed = [put(affirmed_prompt, query.affirmed) for query in queries]
+    excluded = [put(excluded_prompt, text) for query in queries for text in query.negated]
     texts = list(dict.fromkeys([*affirmed, *excluded]))
     place = {text: i for i, text in enumerate(texts)}
     vectors = encoder.encode_texts(texts)
@@ -47,7 +42,7 @@ def encoded_parts(
 def answered(
     queries: Sequence[Query],
     encoder: DualEncoder,
-    prompts: Prompts,
+    prompt: str,
     combine: Callable[[Tensor, Tensor], Tensor],
 ) -> Tensor:
     """Query vectors ``(Q, d)``: those of `plain`, but where something is excluded.
@@ -55,18 +50,13 @@ def answered(
     Args:
         queries: Q of them.
         encoder: encodes the parts.
-        prompts: what they are put into.
+        prompt: what they are put into.
         combine: makes a unit vector ``(d,)`` of that of the affirmed part ``(d,)`` and those of
             the excluded ones ``(n, d)``.
     """
-    rows = [i for i, query in enumerate(queries) if query.is_negated]
-    if not rows:
-        return Plain().vectors(queries, encoder)
-    wanted, unwanted = encoded_parts([queries[i] for i in rows], encoder, prompts)
-    made = torch.stack([combine(*parts) for parts in zip(wanted, unwanted, strict=True)])
-    if len(rows) == len(queries):
-        return made
-    # All at once: what is encoded together may change the last bit.
-    vectors = Plain().vectors(queries, encoder)
-    vectors[rows] = made
-    return vectors
+
+    def answer(negated: Sequence[Query]) -> Tensor:
+        parts = zip(*encoded_parts(negated, encoder, prompt, prompt), strict=True)
+        return torch.stack([combine(*of_query) for of_query in parts])
+
+    return where_negated(queries, partial(Plain().vectors, encoder=encoder), answer)

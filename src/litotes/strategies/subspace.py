@@ -4,14 +4,13 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-import torch
 from torch import Tensor
 from torch.nn.functional import normalize
 
 from litotes.backbones.encoder import DualEncoder
 from litotes.language import Query
 from litotes.strategies.base import ByVector
-from litotes.strategies.parts import Prompts, answered
+from litotes.strategies.parts import answered
 
 
 @dataclass(frozen=True)
@@ -43,7 +42,7 @@ class Subspace(ByVector):
         def combine(wanted: Tensor, unwanted: Tensor) -> Tensor:
             return self.between(wanted, normalize(unwanted.sum(0), dim=-1))
 
-        return answered(queries, encoder, Prompts(self.prompt, self.prompt), combine)
+        return answered(queries, encoder, self.prompt, combine)
 
     def between(self, wanted: Tensor, unwanted: Tensor) -> Tensor:
         """The unit vector ``(d,)`` for two unit vectors ``(d,)``."""
@@ -53,4 +52,4 @@ class Subspace(ByVector):
         if parallel or (theta >= 2 * alpha and not self.raw):
             return wanted
         along = math.sin(alpha + theta / 2) * wanted - math.sin(alpha - theta / 2) * unwanted
-        return normalize(along, dim=-1) if torch.any(along) else wanted
+        return normalize(along, dim=-1)

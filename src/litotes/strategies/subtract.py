@@ -9,7 +9,7 @@ from torch.nn.functional import normalize
 from litotes.backbones.encoder import DualEncoder
 from litotes.language import Query
 from litotes.strategies.base import ByVector
-from litotes.strategies.parts import Prompts, answered
+from litotes.strategies.parts import answered
 
 
 @dataclass(frozen=True)
@@ -32,4 +32,4 @@ class Subtract(ByVector):
         def combine(wanted: Tensor, unwanted: Tensor) -> Tensor:
             return normalize(wanted - self.beta * unwanted.sum(0), dim=-1)
 
-        return answered(queries, encoder, Prompts(self.prompt, self.prompt), combine)
+        return answered(queries, encoder, self.prompt, combine)

@@ -3,11 +3,11 @@
 import tomllib
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Annotated, Any, Literal, Self, get_args
+from typing import Annotated, Any, Literal, Self
 
 from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, ValidationError, model_validator
 
-from litotes.data.concrete_pairs import KeywordKind
+from litotes.data.concrete_pairs import KEYWORD_KINDS, KeywordKind
 from litotes.data.problems import problems
 from litotes.errors import DataError
 from litotes.training.lora import LoraSettings
@@ -172,7 +172,7 @@ class PlantSettings(BaseModel):
     )
     score: Literal["concreteness", "visual"] = "concreteness"
     kinds: tuple[KeywordKind, ...] = Field(
-        default=get_args(KeywordKind), min_length=1, description="of what is changed"
+        default=KEYWORD_KINDS, min_length=1, description="of what is changed"
     )
 
 

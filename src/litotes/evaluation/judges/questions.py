@@ -15,7 +15,7 @@ from litotes.language import Query, has_negation, parse_all
 from litotes.language.frames import strip_frames
 from litotes.language.llm import ChatServer, Completion, Messages
 from litotes.language.parse import PIPELINE_LOCK, pipeline
-from litotes.language.phrasing import indefinite_article, is_countable_singular
+from litotes.language.phrasing import is_countable_singular, with_article
 from litotes.language.reading import Reading, Span
 from litotes.language.wording import thing_text
 
@@ -139,7 +139,7 @@ def _object(doc: "Doc") -> str:
     if len(doc) == 1 and reading.letter(0) in "vap":
         # The tagger takes some lone nouns for verbs ("hourglass").
         text = first.text
-        return f"{indefinite_article(text)} {text}" if is_countable_singular(text, "NN") else text
+        return with_article(text) if is_countable_singular(text, "NN") else text
     text = thing_text(reading, Span(0, len(doc)))
     if not text or _WITHOUT_ARTICLE.match(first.text):
         text = doc.text

@@ -17,7 +17,7 @@ from litotes.evaluation.pairs.photograph import (
 )
 from litotes.language.edits import Edit, edited
 from litotes.language.lexicon import BEINGS, MASS_NOUNS, POSITIONS, listed
-from litotes.language.phrasing import indefinite_article
+from litotes.language.phrasing import with_article
 
 if TYPE_CHECKING:
     from spacy.tokens import Doc, Span, Token
@@ -146,7 +146,7 @@ def _phrase(evidence: Evidence, thing: Thing) -> str | None:
         return form
     if evidence.goes_bare(thing.name):
         return form if thing.name in MASS_NOUNS else None
-    return f"{indefinite_article(form)} {form}"
+    return with_article(form)
 
 
 def _places(photograph: Photograph) -> Iterator[tuple[Doc, Token]]:
