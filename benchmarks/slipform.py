@@ -27,7 +27,8 @@ from variants import (
 
 CONTROL, INFONCE = "negatives=batch", ("cement.m_min=0.0", "cement.m_max=0.0")
 NEGCLIP = ("negatives=text", "plant.choice=negclip", *INFONCE)
-SHORT = ("count=5000", "fit.steps=150", "batch_size=32", "direction=false")
+ALL = 'plant.kinds=["object", "attribute", "relation"]'
+SHORT = ("count=7200", "fit.steps=150", "direction=false", ALL)
 KEEP = "fit.preserve=30.0"
 
 
@@ -52,15 +53,14 @@ SWEEP = (
     *chosen("hc"),
     *chosen("random"),
     *chosen("lc"),
-    short(
-        "D_random, fixed margin 2", "plant.choice=random", "cement.m_min=2.0", "cement.m_max=2.0"
-    ),
-    short("D_random, margins 0 to 8", "plant.choice=random", "cement.m_max=8.0"),
-    short("D_random, margins 2 to 4", "plant.choice=random", "cement.m_min=2.0"),
+    short("D_random, fixed margin 3", "cement.m_min=3.0", "cement.m_max=3.0"),
+    short("D_random, margins 0 to 4", "cement.m_min=0.0"),
+    short("D_random, margins 0 to 8", "cement.m_min=0.0", "cement.m_max=8.0"),
     short("D_hc by visual strength, Cement", "plant.choice=hc", "plant.score=visual"),
-    short("D_random by visual strength, Cement", "plant.choice=random", "plant.score=visual"),
-    short("D_random, Cement, text alone", "plant.choice=random", "negatives=text"),
-    short("D_random, Cement, preservation", "plant.choice=random", KEEP),
+    short("D_random by visual strength, Cement", "plant.score=visual"),
+    short("D_random, Cement, text alone", "negatives=text"),
+    short("D_random, Cement, preservation", KEEP),
+    short("D_random, Cement, no relations", 'plant.kinds=["object", "attribute"]'),
 )
 HEADLINES = {
     "scenes": (
@@ -78,7 +78,10 @@ HEADLINES = {
         Variant("Slipform, preservation", "slipform", (KEEP,)),
     ),
 }
-MEASURES = ("pairs", "winoground", "retrieval", "long retrieval", "classification")
+MEASURES = (
+    *("pairs", "winoground", "retrieval", "long retrieval"),
+    *("classification", "linear probe"),
+)
 _PAIRS = {
     f"{way} {what}": f"{way} {what}" if what == "object" else what
     for way in ("replace", "swap", "add")
@@ -92,6 +95,7 @@ SCENES_COLUMNS = {
     "rSum": "plain rSum",
     "long rSum": "long rSum",
     "classification": "classification",
+    "linear probe": "linear probe",
 }
 UNCOMMON_COLUMNS = {
     "uncommon replace object": "uncommon: replace object",

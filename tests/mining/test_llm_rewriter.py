@@ -131,18 +131,11 @@ def test_anything_else_is_dropped_and_said_why(caption, words, kind, answer, rea
 
 
 def test_what_is_said_of_the_picture_or_known_as_a_synonym_will_not_do():
-    dog = seed("A dog is running on grass.", "dog", said="puppy puppies")
-    puppy, hound = "A puppy is running on grass.", "A hound is running on grass."
-    assert check([dog], [puppy]) == [Dropped("answer is said of the picture")]
-    assert isinstance(check([dog], [hound])[0], Rewrite)
-    asked = []
-
-    def is_synonym(old, new):
-        asked.append((old, new))
-        return True
-
-    assert check([dog], [hound], is_synonym) == [Dropped("answer is a synonym")]
-    assert asked == [("dog", "hound")]
+    dog = seed("A dog is running on grass.", "dog", said="cow cows")
+    cow, hound = "A cow is running on grass.", "A hound is running on grass."
+    assert check([dog], [cow]) == [Dropped("answer is said of the picture")]
+    assert check([dog], [hound]) == [Dropped("answer is a synonym")]
+    assert isinstance(check([dog], ["A cat is running on grass."])[0], Rewrite)
 
 
 edits = st.lists(st.tuples(st.integers(0, 10), st.sampled_from(OTHERS)), max_size=2)

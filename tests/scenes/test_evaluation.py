@@ -6,15 +6,19 @@ import numpy as np
 import pytest
 import torch
 from PIL import Image
+from sklearn.linear_model import LogisticRegression
 
+from litotes.evaluation.classification import CS
 from litotes.scenes import evaluation
 from litotes.scenes.captions import caption
+from litotes.scenes.drawing import draw
 from litotes.scenes.evaluation import MEASURES, ScenesTask, _World, truth_table
 from litotes.scenes.graph import truth
 from litotes.scenes.negation import negated_caption
 from litotes.scenes.pairs import PAIR_KINDS, hard_negative, question
 from litotes.scenes.reading import read
 from litotes.scenes.sampling import sample
+from litotes.scenes.world import single_scene
 from litotes.strategies import Plain, Subtract
 
 # The tiny encoder reads 77 tokens, and long descriptions have more.
@@ -88,7 +92,7 @@ def test_exclusions_by_plain_counting(world, records, tiny_encoder):
         assert asked
         bad, good = [], []
         for exclusion in asked:
-            scores = tiny_encoder.encode_texts([exclusion.query.text]) @ world.many_vectors.T
+            scores = tiny_encoder.encode_texts([exclusion.query.text]) @ world.many_seen.vectors.T
             shown, excluded = (
                 [truth([claim], graph) for graph in world.many]
                 for claim in (
@@ -140,6 +144,25 @@ def test_a_score_that_is_no_number_is_an_error(few, tiny_encoder):
         task.run(tiny_encoder, [Broken()])
 
 
+def test_a_linear_probe_by_scikit_learn(monkeypatch, tiny_encoder):
+    monkeypatch.setattr(evaluation, "PROBE_SCENES", 200)
+    task = ScenesTask("dev", 30, measures=("linear probe",))
+    found = task.run(tiny_encoder, [Plain()])[0].metrics["linear probe"].value
+    images, kinds = [], []
+    for split, count in (("train", 200), ("dev", 30)):
+        for n in range(count):
+            graph = single_scene(split, 0, n)
+            images.append(tiny_encoder.encode_images([Image.fromarray(draw(graph))])[0].numpy())
+            kinds.append(graph.things[0].kind)
+    accuracies = {
+        LogisticRegression(C=c, max_iter=1000)
+        .fit(images[:200], kinds[:200])
+        .score(images[200:], kinds[200:])
+        for c in CS
+    }
+    assert any(found == pytest.approx(accuracy) for accuracy in accuracies)
+
+
 def test_every_measure_has_metrics(records):
     assert len(records[0].metrics) >= 30
-    assert len(MEASURES) == 9
+    assert len(MEASURES) == 10

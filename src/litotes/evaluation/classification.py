@@ -180,7 +180,7 @@ class ClassificationTask:
             encoder,
             task="classification",
             split=self.folder.resolve().name,
-            data=_fingerprint([f"{k}\0{v}" for k, v in self.names.items()], self.pictures),
+            data=fingerprint([f"{k}\0{v}" for k, v in self.names.items()], self.pictures),
             strategy=strategy.name,
             settings=strategy_settings(strategy) | settings,
             outcomes=self.outcomes(self.class_vectors(encoder, strategy), images),
@@ -240,8 +240,7 @@ class LinearProbeTask:
     def run(self, encoder: DualEncoder, strategies: Sequence[Strategy] = ()) -> list[Record]:
         """Accuracy: one record, whatever the strategies, since no text has a part in it.
 
-        The penalty is the strongest of those that do best on a held-out part of ``train``; the
-        probe is then fitted on all of ``train``.
+        A part of ``train`` is held out to choose the penalty: see :func:`probe`.
 
         Raises:
             DataError: a vector is not finite.
@@ -249,15 +248,13 @@ class LinearProbeTask:
         fitted, held_out = (
             _samples(encoder, part) for part in split_pictures(self.train, self.seed)
         )
-        c = max(CS, key=lambda c: _right(fitted, held_out, c).mean())
-        both = tuple(np.concatenate(parts) for parts in zip(fitted, held_out, strict=True))
-        right = _right((both[0], both[1]), _samples(encoder, self.test), c)
+        right, c = probe(fitted, held_out, _samples(encoder, self.test))
         return [
             Record.make(
                 encoder,
                 task="linear probe",
                 split=self.folder.resolve().name,
-                data=_fingerprint([], self.train, self.test),
+                data=fingerprint([], self.train, self.test),
                 strategy="none",
                 settings={"C": c},
                 seed=self.seed,
@@ -414,6 +411,17 @@ def _samples(encoder: DualEncoder, pictures: Pictures) -> Samples:
     return vectors.numpy(), np.array([label for label, group in pictures.items() for _ in group])
 
 
+def probe(fitted: Samples, held_out: Samples, test: Samples) -> tuple[NDArray[np.bool_], float]:
+    """Which of the tested pictures a linear probe gets right ``(N,)``, and its penalty's inverse.
+
+    The penalty is the strongest of those that do best on what is held out; the probe is then
+    fitted on both.
+    """
+    c = max(CS, key=lambda c: _right(fitted, held_out, c).mean())
+    vectors, labels = (np.concatenate(parts) for parts in zip(fitted, held_out, strict=True))
+    return _right((vectors, labels), test, c), c
+
+
 def _right(train: Samples, test: Samples, c: float) -> NDArray[np.bool_]:
     """Which of the tested pictures a probe fitted on the others gets right, ``(N,)``."""
     from sklearn.linear_model import LogisticRegression
@@ -423,7 +431,7 @@ def _right(train: Samples, test: Samples, c: float) -> NDArray[np.bool_]:
     return right
 
 
-def _fingerprint(lines: Sequence[str], *parts: Pictures) -> str:
+def fingerprint(lines: Sequence[str], *parts: Pictures) -> str:
     """Of names and of pictures, by label, file name and size: not of where they lie."""
     pictures = [
         f"{number}\0{label}\0{path.name}\0{path.stat().st_size}"

@@ -155,6 +155,12 @@ def negate(
     return None
 
 
+def negation_pairs(captions: Sequence[str]) -> list[tuple[str, str]]:
+    """Captions with their negations, one each, of those that can be negated by rule."""
+    made = ((doc.text, negate(doc, Random(n))) for n, doc in enumerate(read(captions)))
+    return [(text, negated.text) for text, negated in made if negated]
+
+
 def find_alternatives(docs: Iterable[Doc]) -> dict[Role, list[str]]:
     """Noun phrases that captions use in the same role twice or more, in the order they are met.
 

@@ -7,14 +7,15 @@ still true would teach the wrong thing; it is asked again, and then the caption 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
+from collections.abc import Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING, NamedTuple
 
 from litotes.data.concrete_pairs import KeywordKind
 from litotes.language.cues import has_negation
-from litotes.language.llm import OPENAI, CaptionModel, Messages, message
+from litotes.language.llm import CaptionModel, Messages, message
 from litotes.language.phrasing import indefinite_article, is_countable_singular
 from litotes.language.sentences import is_plural, read
+from litotes.mining.exclusive import TABLES
 from litotes.mining.planting import Dropped, Rewrite, Rewritten, Seed
 
 if TYPE_CHECKING:
@@ -61,9 +62,6 @@ _DESCRIBING = frozenset({"amod", "compound", "nmod"})
 #: In "a man running" the parser takes now the one for the root and now the other.
 _LEADING = frozenset({"ROOT", "nsubj", "acl"})
 
-IsSynonym: TypeAlias = Callable[[str, str], bool]
-"""Whether the second words may be said of all, or much, that the first ones are said of."""
-
 
 class LlmRewriter(CaptionModel):
     """Asks a model to change captions at their first keyword; a :class:`~.planting.Rewriter`.
@@ -71,21 +69,9 @@ class LlmRewriter(CaptionModel):
     Args:
         model: as the server calls it.
         base_url: of the API.
-        is_synonym: tells of keyword and replacement, in lower case, whether both can be true.
         options: the further ones of :class:`~litotes.language.llm.CaptionModel`, which also says
             what is raised.
     """
-
-    def __init__(
-        self,
-        model: str,
-        base_url: str = OPENAI,
-        *,
-        is_synonym: IsSynonym | None = None,
-        **options: Any,
-    ) -> None:
-        super().__init__(model, base_url, **options)
-        self.is_synonym = is_synonym
 
     def __call__(self, seeds: Sequence[Seed]) -> list[Rewritten]:
         """Change each caption at its first keyword, or say what was wrong with the last answer.
@@ -97,7 +83,7 @@ class LlmRewriter(CaptionModel):
 
         def unfit(answers: Mapping[int, str]) -> Iterator[int]:
             asked = [seeds[place] for place in answers]
-            checked = check(asked, list(answers.values()), self.is_synonym)
+            checked = check(asked, list(answers.values()))
             for place, rewritten in zip(answers, checked, strict=True):
                 found[place] = rewritten
                 if isinstance(rewritten, Dropped):
@@ -107,9 +93,7 @@ class LlmRewriter(CaptionModel):
         return found
 
 
-def check(
-    seeds: Sequence[Seed], answers: Sequence[str], is_synonym: IsSynonym | None = None
-) -> list[Rewritten]:
+def check(seeds: Sequence[Seed], answers: Sequence[str]) -> list[Rewritten]:
     """What answers make of captions; those that will not do are dropped.
 
     An answer will do if it is the caption with its first keyword replaced (and "a" or "an", and
@@ -119,7 +103,7 @@ def check(
     changes = [_change(seed, answer) for seed, answer in zip(seeds, answers, strict=True)]
     docs = iter(read([change.text for change in changes if isinstance(change, _Change)]))
     return [
-        change if isinstance(change, Dropped) else _checked(seed, change, next(docs), is_synonym)
+        change if isinstance(change, Dropped) else _checked(seed, change, next(docs))
         for seed, change in zip(seeds, changes, strict=True)
     ]
 
@@ -201,7 +185,7 @@ def _put(
     return _Change(head + replacement + tail, len(head), len(head) + len(replacement))
 
 
-def _checked(seed: Seed, change: _Change, doc: Doc, is_synonym: IsSynonym | None) -> Rewritten:
+def _checked(seed: Seed, change: _Change, doc: Doc) -> Rewritten:
     """A changed caption, if it reads as the caption does and is false where that is true."""
     keyword = seed.keywords[0]
     old, new = seed.doc[keyword.start : keyword.end], doc.char_span(change.start, change.end)
@@ -213,12 +197,18 @@ def _checked(seed: Seed, change: _Change, doc: Doc, is_synonym: IsSynonym | None
         return Dropped("answer is too long")
     if not _reads_alike(old, new, keyword.kind):
         return Dropped("answer is ungrammatical")
-    known = is_synonym is not None and is_synonym(old.text.lower(), new.text.lower())
-    if known or _forms(old.root) & _forms(new.root) or _forms(new.root) & _GENERAL:
+    if _may_mean_the_same(old.root, new.root) or _forms(new.root) & _GENERAL:
         return Dropped("answer is a synonym")
     if _may_be_said(new, keyword.kind, seed.said):
         return Dropped("answer is said of the picture")
     return Rewrite(doc.text, keyword, new.text)
+
+
+def _may_mean_the_same(old: Token, new: Token) -> bool:
+    """Whether one may be said of what the other is said of, as far as is known."""
+    olds, news = _forms(old), _forms(new)
+    alike = (table.alike.get(form, frozenset()) for table in TABLES for form in olds)
+    return bool(olds & news) or any(news & words for words in alike)
 
 
 def _reads_alike(old: Span, new: Span, kind: KeywordKind) -> bool:

@@ -8,6 +8,7 @@ import hashlib
 import json
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from itertools import permutations
 from random import Random
 from typing import Any, TypeVar, cast
@@ -22,6 +23,7 @@ from torch.nn.functional import normalize
 from litotes.backbones.encoder import DualEncoder
 from litotes.backbones.vectors import drawn_vectors
 from litotes.evaluation.choice import choice_scores
+from litotes.evaluation.classification import probe
 from litotes.evaluation.exclusion import TOP, top_shares
 from litotes.evaluation.record import Record
 from litotes.evaluation.retrieval import KS, retrieval_ranks
@@ -68,6 +70,8 @@ EXCLUSION_SCENES = 4000
 """So many scenes at least are searched by queries that exclude, so that each can be violated."""
 EXCLUSION_QUERIES = 100
 """Queries of each kind."""
+PROBE_SCENES = 2000
+"""So many scenes a linear probe is fitted on."""
 
 
 class _World:
@@ -79,9 +83,8 @@ class _World:
         numbers = range(max(EXCLUSION_SCENES, task.count))
         self.many = [scene_graph(task.split, task.seed, n, uncommon=task.uncommon) for n in numbers]
         self.graphs = self.many[: task.count]
-        self.many_vectors = self.images(self.many)
-        self.vectors = self.many_vectors[: task.count]
-        self.many_seen, self.seen = Images(self.many_vectors), Images(self.vectors)
+        self.vectors = self.images(self.graphs)
+        self.seen = Images(self.vectors)
         said = [caption(graph, self.rng("caption", n)).text for n, graph in enumerate(self.graphs)]
         drawn = hashlib.sha256(json.dumps(said).encode())
         drawn.update(np.stack([draw(graph) for graph in self.graphs[:8]]).tobytes())
@@ -89,6 +92,20 @@ class _World:
         self.captions = said
         self._queries: dict[str, Query] = {}
         self._exclusions: dict[str, list[_Exclusion]] = {}
+
+    @cached_property
+    def many_seen(self) -> Images:
+        """The many scenes, which few measures look at."""
+        return Images(self.images(self.many))
+
+    @cached_property
+    def singles(self) -> list[SceneGraph]:
+        """Scenes of one thing each."""
+        task = self.task
+        return [
+            single_scene(task.split, task.seed, n, uncommon=task.uncommon)
+            for n in range(task.count)
+        ]
 
     def rng(self, what: str, number: int) -> Random:
         """Random numbers for one unit of a measure, whatever the others draw."""
@@ -356,18 +373,29 @@ def _recalls(name: str, texts: Sequence[str], world: _World, answer: _Answer) ->
 
 def _classification(world: _World, answer: _Answer) -> Outcomes:
     """Pictures of one thing each, told among all kinds by CLIP's prompt."""
-    task = world.task
-    graphs = [
-        single_scene(task.split, task.seed, n, uncommon=task.uncommon) for n in range(task.count)
-    ]
-    scores = world.images(graphs) @ answer.vectors(_PROMPTS).T
-    right = torch.tensor([list(KINDS).index(graph.things[0].kind) for graph in graphs])
+    scores = world.images(world.singles) @ answer.vectors(_PROMPTS).T
+    right = torch.tensor([list(KINDS).index(kind) for kind in _kinds(world.singles)])
     return {"classification": (scores.argmax(1) == right).double().numpy()}
+
+
+def _linear_probe(world: _World, answer: _Answer) -> Outcomes:
+    """The same pictures, told by a logistic regression on vectors of others."""
+    known = [single_scene("train", world.task.seed, n) for n in range(PROBE_SCENES)]
+    held_out = PROBE_SCENES // 5
+    parts = (
+        (world.images(graphs).numpy(), np.array(_kinds(graphs)))
+        for graphs in (known[held_out:], known[:held_out], world.singles)
+    )
+    return {"linear probe": probe(*parts)[0].astype(float)}
+
+
+def _kinds(singles: Sequence[SceneGraph]) -> list[str]:
+    return [graph.things[0].kind for graph in singles]
 
 
 def _presence(world: _World, answer: _Answer) -> Outcomes:
     """Mean over kinds of the area under the curve of "is it there?"."""
-    scores = (world.many_vectors @ answer.vectors(_PROMPTS).T).numpy()
+    scores = (world.many_seen.vectors @ answer.vectors(_PROMPTS).T).numpy()
     rows = world.rows_by(lambda thing: thing.kind)
     areas = []
     for column, kind in enumerate(KINDS):
@@ -395,8 +423,11 @@ MEASURES: dict[str, Callable[[_World, _Answer], Outcomes]] = {
     "long retrieval": _long_retrieval,
     "classification": _classification,
     "presence": _presence,
+    "linear probe": _linear_probe,
 }
 """What can be measured."""
+USUAL = tuple(name for name in MEASURES if name != "linear probe")
+"""What strategies are told apart by: pictures' vectors are the same for all."""
 
 
 @dataclass(frozen=True)
@@ -415,7 +446,7 @@ class ScenesTask:
     count: int = 1000
     seed: int = 0
     uncommon: bool = False
-    measures: tuple[str, ...] = tuple(MEASURES)
+    measures: tuple[str, ...] = USUAL
 
     def run(self, encoder: DualEncoder, strategies: Sequence[Strategy]) -> list[Record]:
         """Measure strategies side by side; each reads queries as `parse` takes them apart.

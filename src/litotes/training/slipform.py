@@ -15,8 +15,7 @@ from litotes.data.concrete_pairs import ConcretePair, read_concrete_pairs
 from litotes.data.files import write_atomically
 from litotes.data.json_lines import as_lines, digest
 from litotes.errors import DataError
-from litotes.language.negator import negate
-from litotes.language.sentences import read
+from litotes.language.negator import negation_pairs
 from litotes.losses.cement import CementLoss
 from litotes.losses.hanclip import LossParts
 from litotes.losses.infonce import info_nce
@@ -142,9 +141,7 @@ class PairExamples:
 
     def negation_pairs(self, count: int) -> list[tuple[str, str]]:
         """Captions and their negations, made by rule."""
-        docs = read([pair.caption for pair in self.pairs[:count]])
-        made = [(doc.text, negate(doc, Random(number))) for number, doc in enumerate(docs)]
-        return [(text, negated.text) for text, negated in made if negated]
+        return negation_pairs([pair.caption for pair in self.pairs[:count]])
 
 
 def read_pairs(recipe: SlipformRecipe, data: Path, run: Path) -> PairExamples:
