@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from litotes.backbones.encoder import DualEncoder
     from litotes.backbones.registry import load
     from litotes.language import Query, parse
-    from litotes.search import PhotoIndex
+    from litotes.search import PhotoIndex, rerank
     from litotes.steering import NegationDirection
 
 __all__ = [
@@ -31,6 +31,7 @@ __all__ = [
     "Query",
     "load",
     "parse",
+    "rerank",
 ]
 __version__ = "0.1.0"
 
@@ -41,6 +42,7 @@ _HOMES = {
     "Query": "litotes.language",
     "load": "litotes.backbones.registry",
     "parse": "litotes.language",
+    "rerank": "litotes.search",
 }
 
 

@@ -14,6 +14,7 @@ import pytest
 from PIL import Image
 from typer.testing import CliRunner, Result
 
+from litotes import strategies
 from litotes.cli import app
 from litotes.errors import LitotesError, PhotoIndexError
 
@@ -72,7 +73,7 @@ def test_search_as_json(litotes: Litotes, colors: Path) -> None:
     document = json.loads(result.stdout)
     assert document["query"] == "green without a person"
     assert document["parsed"]["negated"] == ["a person"]
-    assert document["strategy"] == "subtract"
+    assert document["strategy"] == strategies.DEFAULT
     assert [record["rank"] for record in document["results"]] == [1, 2, 3]
     assert document["results"][0].keys() == {"rank", "path", "score", "width", "height"}
     assert document["plain"][0]["path"] == str(colors / "green.png")
@@ -171,7 +172,7 @@ def test_contact_sheet(litotes: Litotes, colors: Path, tmp_path: Path) -> None:
     assert "<b>not</b> people" in page
     assert "<img src=x" not in page
     assert "evil &quot;&lt;img src=x onerror=alert(1)&gt;&amp;.png" in page
-    assert re.findall("<h2>(.*?)</h2>", page) == ["plain", "subtract"]
+    assert re.findall("<h2>(.*?)</h2>", page) == ["plain", strategies.DEFAULT]
     assert page.count('src="data:image/jpeg;base64,') == 2 * 5
     assert page.count('<div class="missing">does not exist</div>') == 2
     assert not re.search(r'(src|href)="(?!data:)', page)

@@ -293,11 +293,11 @@ def test_no_index(photos: Path, encoder: Any) -> None:
         PhotoIndex.open(photos, encoder)
 
 
-def test_other_format_and_other_table(photos: Path, encoder: Any) -> None:
+def test_other_format_and_other_table(photos: Path, encoder: Any, monkeypatch: Any) -> None:
     location = photos / ".litotes"
-    info = IndexInfo("grid", 48, ModelSpec("stand-in"), format=99)
-    with pytest.raises(PhotoIndexError, match="format 99"):
-        Store.create(location, info)
+    with monkeypatch.context() as later:
+        later.setattr("litotes.search.store.FORMAT", 99)
+        Store.create(location, IndexInfo("grid", 48, ModelSpec("stand-in"), format=99))
     with pytest.raises(PhotoIndexError, match="format 99"):
         PhotoIndex.open(photos, encoder)
     assert index_of(photos, encoder, rebuild=True).added == 40

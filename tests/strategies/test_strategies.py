@@ -71,7 +71,8 @@ def test_subspace_is_the_middle_of_what_is_left_of_a_cap(theta, threshold):
     found = Subspace(threshold).between(wanted, unwanted)
     alpha = math.acos(threshold)
     raw = Subspace(threshold, raw=True).between(wanted, unwanted)
-    if math.sin(theta) < 1e-2 or abs(theta - 2 * alpha) < 1e-2:
+    # With θ this small the angle between float32 vectors is known to few digits.
+    if math.sin(theta) < 5e-2 or abs(theta - 2 * alpha) < 1e-2:
         assert torch.isfinite(found).all()
         return
     # The wanted cap is at angles -α to α, the unwanted one from θ - α; what is left, -α to θ - α.

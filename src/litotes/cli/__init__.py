@@ -9,12 +9,14 @@ import typer
 
 from litotes import __version__
 from litotes.cli import (
+    bench,
     compare,
     convert,
     direction,
     draw,
     evaluate,
     export,
+    filter,
     gradients,
     index,
     make_benchmark,
@@ -24,6 +26,8 @@ from litotes.cli import (
     scenes,
     search,
     train,
+    tune,
+    vector,
 )
 from litotes.cli.common import printable
 from litotes.errors import LitotesError, LitotesWarning
@@ -39,9 +43,13 @@ app = typer.Typer(
 )
 app.command()(index.index)
 app.command()(search.search)
+app.command("filter")(filter.filter_photos)
+app.command()(vector.vector)
 app.command()(train.train)
 app.command()(scenes.scenes)
 app.command("eval")(evaluate.evaluate)
+app.command()(bench.bench)
+app.command()(tune.tune)
 app.command()(compare.compare)
 app.command()(report.report)
 app.command()(convert.convert)

@@ -158,7 +158,15 @@ def _show(name: str, records: "list[Record]", into: Path | None, as_json: bool) 
     from litotes.evaluation.report import markdown_columns, markdown_table, update_block
 
     wide = len(records[0].metrics) > WIDE and len(records) <= WIDE
-    table = markdown_columns(records) if wide else markdown_table(records)
+    if wide:
+        table = markdown_columns(records)
+    else:
+        of_task: dict[str, list[Record]] = {}
+        for record in records:
+            of_task.setdefault(record.task, []).append(record)
+        tables = {task: markdown_table(group) for task, group in of_task.items()}
+        titled = (f"{task}:\n\n{table}" for task, table in tables.items())
+        table = "\n\n".join(titled if len(tables) > 1 else tables.values())
     if into:
         update_block(into, f"{name}-{records[0].split}", table)
     if not as_json:
@@ -168,14 +176,23 @@ def _show(name: str, records: "list[Record]", into: Path | None, as_json: bool) 
 def _strategies(
     encoder: "DualEncoder", names: Sequence[str] | None, direction: Path | None, sweep: bool
 ) -> "list[Strategy]":
-    """The strategies that options ask for: by default all for which there is what they need."""
-    from litotes import strategies
+    """The strategies that options ask for, or many settings of them."""
     from litotes.evaluation.sweep import available_direction, settings_to_sweep
+
+    if sweep:
+        return settings_to_sweep(encoder, available_direction(encoder, direction))
+    return strategies_of(encoder, names, direction)
+
+
+def strategies_of(
+    encoder: "DualEncoder", names: Sequence[str] | None, direction: Path | None
+) -> "list[Strategy]":
+    """Strategies by their names: by default all for which there is what they need."""
+    from litotes import strategies
+    from litotes.evaluation.sweep import available_direction
     from litotes.strategies import Steer
 
     steer = available_direction(encoder, direction)
-    if sweep:
-        return settings_to_sweep(encoder, steer)
     wanted = names or [n for n in strategies.NAMES if n != "steer" or steer is not None]
     chosen = [strategies.get(name, encoder.name) for name in wanted]
     return [replace(s, direction=steer) if isinstance(s, Steer) else s for s in chosen]

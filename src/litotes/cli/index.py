@@ -15,6 +15,7 @@ from litotes.cli.common import (
     PhotoFolder,
     Pretrained,
     choose_model,
+    given_path,
     load_model,
     print_json,
     printable_path,
@@ -32,6 +33,37 @@ def index(
     adapter: Adapter = None,
     location: IndexPlace = None,
     rebuild: Annotated[bool, typer.Option("--rebuild", help="Start from an empty index.")] = False,
+    vectors: Annotated[
+        Path | None,
+        typer.Option(
+            "--vectors",
+            parser=given_path,
+            metavar="FILE",
+            help="Take vectors that --model made elsewhere, and encode nothing: .npy, .parquet, or "
+            "a LanceDB table's folder, NAME.lance.",
+        ),
+    ] = None,
+    paths: Annotated[
+        Path | None,
+        typer.Option(
+            "--paths",
+            parser=given_path,
+            metavar="FILE",
+            help="The path or id of each vector in a .npy file, one a line.",
+        ),
+    ] = None,
+    column: Annotated[
+        str | None,
+        typer.Option("--column", metavar="NAME", help="The column of vectors.  [default: the one]"),
+    ] = None,
+    id_column: Annotated[
+        str | None,
+        typer.Option(
+            "--id-column",
+            metavar="NAME",
+            help="The column of paths or ids.  [default: path, or id]",
+        ),
+    ] = None,
     device: Device = None,
     as_json: AsJson = False,
 ) -> None:
@@ -40,11 +72,28 @@ def index(
     Run it again after photos have come or gone: only what is new is read. It may be stopped at
     any moment, and goes on where it was.
     """
+    if vectors is None and not (paths is None and column is None and id_column is None):
+        raise typer.BadParameter("--paths, --column and --id-column go with --vectors")
+    if vectors is not None and model is None:
+        raise typer.BadParameter("say which model made the vectors: --model NAME")
     from litotes.search import PhotoIndex
 
     spec = choose_model(_stored_model(folder, location), model, pretrained, adapter)
     encoder = load_model(spec, device)
-    report = PhotoIndex.build(folder, encoder, location=location, model=spec, rebuild=rebuild)
+    if vectors is None:
+        report = PhotoIndex.build(folder, encoder, location=location, model=spec, rebuild=rebuild)
+    else:
+        report = PhotoIndex.adopt(
+            folder,
+            encoder,
+            vectors,
+            paths=paths,
+            column=column,
+            id_column=id_column,
+            location=location,
+            model=spec,
+            rebuild=rebuild,
+        )
     for path, reason in report.skipped:
         typer.echo(f"skipped {printable_path(path)}: {printable_path(reason)}", err=True)
     if as_json:
@@ -84,6 +133,7 @@ def _as_sentence(report: "IndexReport") -> str:
             (report.removed, "removed"),
             (report.unchanged, "unchanged"),
             (len(report.skipped), "skipped"),
+            (report.elsewhere, "of no photo in the folder"),
         )
         if count
     ]

@@ -1,7 +1,8 @@
-"""``litotes search``: find photos in words."""
+"""``litotes search``: find photos in words, and by examples."""
 
 import os
 import sys
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -21,38 +22,91 @@ from litotes.cli.common import (
     Pretrained,
     StrategyName,
     choose_model,
+    given_path,
     load_model,
     print_json,
     printable_path,
 )
 
 if TYPE_CHECKING:
+    from litotes.backbones.encoder import DualEncoder
     from litotes.language import Query
-    from litotes.search import PhotoIndex, Result
+    from litotes.search import Explanation, PhotoIndex, Result
     from litotes.strategies import Strategy
 
 Answers = dict[str, list["Result"]]
 
+Asked = Annotated[
+    str | None,
+    typer.Argument(
+        metavar="[QUERY]",
+        help='What to find: "a beach without people"; may be left out beside --not, --like or '
+        "--unlike.",
+        show_default=False,
+    ),
+]
+Excluded = Annotated[
+    list[str] | None,
+    typer.Option("--not", metavar="THING", help="What is to be absent; may stand again."),
+]
+Like = Annotated[
+    list[Path] | None,
+    typer.Option(
+        "--like", parser=given_path, metavar="PICTURE", help="A picture to be like; again for more."
+    ),
+]
+Unlike = Annotated[
+    list[Path] | None,
+    typer.Option(
+        "--unlike",
+        parser=given_path,
+        metavar="PICTURE",
+        help="A picture to be unlike; again for more.",
+    ),
+]
+ChosenStrategy = Annotated[
+    str,
+    typer.Option(
+        "--strategy",
+        help=f'How "not" is answered: {", ".join(list(StrategyName)[:-1])}; '
+        "or default: the best measured.",
+    ),
+]
+Direction = Annotated[
+    Path | None,
+    typer.Option("--direction", metavar="FILE", help="Negation direction for the strategy steer."),
+]
+TunedFolder = Annotated[
+    Path | None,
+    typer.Option(
+        "--tuned",
+        parser=given_path,
+        metavar="DIR",
+        help="Settings for one's own model, as `litotes tune` writes them.",
+    ),
+]
+
 
 def search(
     folder: PhotoFolder,
-    query: Annotated[
-        str, typer.Argument(metavar="QUERY", help='What to find: "a beach without people".')
-    ],
+    query: Asked = None,
+    exclude: Excluded = None,
+    like: Like = None,
+    unlike: Unlike = None,
     k: Annotated[int, typer.Option("-k", min=1, help="How many photos.")] = 10,
-    strategy: Annotated[
-        str,
-        typer.Option(
-            help=f'How "not" is answered: {", ".join(list(StrategyName)[:-1])}; '
-            "or default: the best measured."
-        ),
-    ] = "default",
-    direction: Annotated[
-        Path | None,
-        typer.Option(metavar="FILE", help="Negation direction for the strategy steer."),
-    ] = None,
+    strategy: ChosenStrategy = "default",
+    direction: Direction = None,
+    tuned: TunedFolder = None,
     compare: Annotated[
         bool, typer.Option("--compare", help="Show plain search beside it.")
+    ] = False,
+    explain: Annotated[
+        bool,
+        typer.Option(
+            "--explain",
+            help="Show how the query was read, and how probably each photo shows what is asked "
+            "for and nothing that is excluded.",
+        ),
     ] = False,
     html: Annotated[
         Path | None, typer.Option(metavar="FILE", help="Write a contact sheet.")
@@ -67,42 +121,97 @@ def search(
     location: IndexPlace = None,
     device: Device = None,
 ) -> None:
-    """Find the photos of an indexed folder that fit a sentence."""
-    if not query.strip():
+    """Find the photos of an indexed folder that fit a sentence, or pictures given as examples."""
+    check_asked(query, exclude, like, unlike)
+    if paths_only and (as_json or compare or explain):
+        raise typer.BadParameter("--paths-only goes with neither --json, --compare nor --explain")
+    if compare and (like or unlike):
+        raise typer.BadParameter("--compare goes with words alone: plain search has no examples")
+    check_direction(direction, strategy, tuned)
+    index = open_index(folder, model, pretrained, adapter, location, device, strategy)
+    from litotes import strategies
+    from litotes.search.asked import join
+
+    beside: dict[str, Any] = {"exclude": exclude or [], "like": like or [], "unlike": unlike or []}
+    # Examples can be weighed by one strategy alone, which is then the default.
+    only = (like or unlike) and strategy == "default"
+    chosen = chosen_strategy("calibrated" if only else strategy, index.encoder, direction, tuned)
+    compared = [strategies.get("plain")] if compare else []
+    answers = {each.name: index.search(query, k, each, **beside) for each in [*compared, chosen]}
+    if explain:
+        for name, results in answers.items():
+            reasons = index.explain(results, query, chosen, **beside)
+            answers[name] = [
+                replace(result, explanation=reason)
+                for result, reason in zip(results, reasons, strict=True)
+            ]
+    parsed = join(query, beside["exclude"], len(beside["like"]) + len(beside["unlike"]))
+    if html is not None:
+        shown = replace(parsed, raw=parsed.raw or _as_read(parsed, beside))
+        _write_sheet(html, index, shown, answers)
+    if paths_only:
+        print_paths(answers[chosen.name])
+    elif as_json:
+        print_json(_as_document(parsed, beside, chosen.name, answers))
+    else:
+        _print_table(parsed, beside, answers, folder, explain)
+
+
+def check_asked(
+    query: str | None,
+    exclude: list[str] | None,
+    like: list[Path] | None = None,
+    unlike: list[Path] | None = None,
+) -> None:
+    """Refuse an empty query, as an unset variable leaves it, and none with nothing beside it."""
+    if query is not None and not query.strip():
         raise typer.BadParameter("the query is empty: say what to find", param_hint="QUERY")
-    if paths_only and (as_json or compare):
-        raise typer.BadParameter("--paths-only goes with neither --json nor --compare")
+    if query is None and not (exclude or like or unlike):
+        raise typer.BadParameter("say what to find: QUERY, or what is to be absent: --not THING")
+
+
+def check_direction(direction: Path | None, strategy: str, tuned: Path | None) -> None:
+    """Refuse a direction that the strategy would not take."""
+    if direction is not None and tuned is not None:
+        raise typer.BadParameter("--tuned has a direction of its own: leave out --direction")
     if direction is not None and strategy not in ("default", "steer"):
         raise typer.BadParameter(f"--direction is for the strategy steer, not {strategy}")
+
+
+def open_index(
+    folder: Path,
+    model: str | None,
+    pretrained: str | None,
+    adapter: Path | None,
+    location: Path | None,
+    device: str | None,
+    strategy: str = "default",
+) -> "PhotoIndex":
+    """The index of a folder with the encoder that options ask for."""
     from litotes import strategies
-    from litotes.language import parse
     from litotes.search import PhotoIndex
 
     strategies.get(strategy)  # a wrong name is told before a model is loaded
     spec = choose_model(
         PhotoIndex.open(folder, location=location).model, model, pretrained, adapter
     )
-    encoder = load_model(spec, device)
-    chosen = _with_direction(direction) if direction else strategies.get(strategy, encoder.name)
-    index = PhotoIndex.open(folder, encoder, location=location, model=spec)
-    parsed = parse(query)
-    compared = [strategies.get("plain")] if compare else []
-    answers = {each.name: index.search(parsed, k, each) for each in [*compared, chosen]}
-    if html is not None:
-        _write_sheet(html, index, parsed, answers)
-    if paths_only:
-        _print_paths(answers[chosen.name])
-    elif as_json:
-        print_json(_as_document(parsed, chosen.name, answers))
-    else:
-        _print_table(parsed, answers, folder)
+    return PhotoIndex.open(folder, load_model(spec, device), location=location, model=spec)
 
 
-def _with_direction(file: Path) -> "Strategy":
+def chosen_strategy(
+    name: str, encoder: "DualEncoder", direction: Path | None, tuned: Path | None
+) -> "Strategy":
+    """The strategy of that name for a model: steering by a direction in a file, or as tuned."""
+    from litotes import strategies
     from litotes.steering import NegationDirection
-    from litotes.strategies import Steer
 
-    return replace(Steer(), direction=NegationDirection.load(file))
+    if tuned is not None:
+        from litotes.evaluation.tune import tuned_strategy
+
+        return tuned_strategy(tuned, encoder, name)
+    if direction is None:
+        return strategies.get(name, encoder.name)
+    return replace(strategies.Steer(), direction=NegationDirection.load(direction))
 
 
 def _write_sheet(html: Path, index: "PhotoIndex", query: "Query", answers: Answers) -> None:
@@ -116,63 +225,107 @@ def _write_sheet(html: Path, index: "PhotoIndex", query: "Query", answers: Answe
     typer.echo(f"contact sheet: {printable_path(html)}", err=True)
 
 
-def _print_paths(results: list["Result"]) -> None:
+def print_paths(results: Sequence["Result"], end: bytes = b"\n") -> None:
     """Raw bytes for another program; escaped at a terminal, which they could steer."""
     for result in results:
         if sys.stdout.isatty():
-            typer.echo(printable_path(result.path))
+            typer.echo(printable_path(result.label))
         else:
-            sys.stdout.buffer.write(os.fsencode(result.path) + b"\n")
+            sys.stdout.buffer.write(os.fsencode(result.label) + end)
 
 
-def _as_document(query: "Query", strategy: str, answers: Answers) -> dict[str, Any]:
-    document = {
-        "query": query.raw,
-        "parsed": {"affirmed": query.affirmed, "negated": list(query.negated)},
-        "strategy": strategy,
-        "results": _as_records(answers[strategy]),
-    }
-    if len(answers) > 1:
-        document["plain"] = _as_records(answers["plain"])
+def parsed_document(query: "Query", like: Sequence[Path], unlike: Sequence[Path]) -> dict[str, Any]:
+    """How a query was read, with the examples beside it, if there are any."""
+    document: dict[str, Any] = {"affirmed": query.affirmed, "negated": list(query.negated)}
+    if like or unlike:
+        document |= {"like": list(map(str, like)), "unlike": list(map(str, unlike))}
     return document
 
 
-def _as_records(results: list["Result"]) -> list[dict[str, Any]]:
-    return [
-        {
-            "rank": result.rank,
-            "path": str(result.path),
-            "score": result.score,
-            "width": result.width,
-            "height": result.height,
-        }
-        for result in results
-    ]
+def explained_document(
+    explanation: "Explanation", query: "Query", unlike: Sequence[Path]
+) -> dict[str, Any]:
+    """Probabilities: of what is asked for, of what is excluded, and each of the latter."""
+    names = [*({"not": part} for part in query.negated), *({"unlike": str(p)} for p in unlike)]
+    return {
+        "shows": explanation.shows,
+        "absent": explanation.absent,
+        "each_absent": [
+            {**name, "probability": probability}
+            for name, probability in zip(names, explanation.each, strict=True)
+        ],
+    }
 
 
-def _print_table(query: "Query", answers: Answers, folder: Path) -> None:
+def _as_document(
+    query: "Query", beside: dict[str, Any], strategy: str, answers: Answers
+) -> dict[str, Any]:
+    unlike = beside["unlike"]
+    document = {
+        "query": query.raw,
+        "parsed": parsed_document(query, beside["like"], unlike),
+        "strategy": strategy,
+        "results": [_as_record(result, query, unlike) for result in answers[strategy]],
+    }
+    if len(answers) > 1:
+        document["plain"] = [_as_record(result, query, unlike) for result in answers["plain"]]
+    return document
+
+
+def _as_record(result: "Result", query: "Query", unlike: Sequence[Path]) -> dict[str, Any]:
+    record = {
+        "rank": result.rank,
+        "path": result.label,
+        "score": result.score,
+        "width": result.width,
+        "height": result.height,
+    }
+    if result.explanation is not None:
+        record |= explained_document(result.explanation, query, unlike)
+    return record
+
+
+def _print_table(
+    query: "Query", beside: dict[str, Any], answers: Answers, folder: Path, explain: bool
+) -> None:
     console = Console()
-    if query.negated:
-        wanted = printable_path(query.affirmed) or "anything"
-        console.print(Text(f"{wanted}, without: {printable_path(', '.join(query.negated))}"))
+    if query.negated or explain or beside["like"] or beside["unlike"]:
+        console.print(Text(_as_read(query, beside)))
+    several = len(answers) > 1
     table = Table(box=None, header_style="bold")
     table.add_column("", justify="right", style="dim")
     for name in answers:
-        table.add_column("score", justify="right")
-        table.add_column(name if len(answers) > 1 else "photo", overflow="fold")
+        for number in ["score", *(["shows", "absent"] if explain else [])]:
+            table.add_column(number, justify="right")
+        table.add_column(name if several else "photo", overflow="fold")
     for rank, row in enumerate(zip(*answers.values(), strict=True), start=1):
         cells = [
             cell
             for result in row
-            for cell in (
-                Text(f"{result.score:.3f}"),
-                _linked(result.path, folder if len(answers) > 1 else None),
-            )
+            for cell in (*_numbers(result), _linked(result, folder if several else None))
         ]
         table.add_row(str(rank), *cells)
     console.print(table)
 
 
-def _linked(path: Path, within: Path | None) -> Text:
-    shown = path if within is None else path.relative_to(within)
-    return Text(printable_path(shown), style=f"link {path.absolute().as_uri()}")
+def _as_read(query: "Query", beside: dict[str, Any]) -> str:
+    parts = [printable_path(query.affirmed) or "anything"]
+    given = {"without": query.negated, "like": beside["like"], "unlike": beside["unlike"]}
+    for name, things in given.items():
+        if things:
+            parts.append(f"{name}: {', '.join(map(printable_path, things))}")
+    return ", ".join(parts)
+
+
+def _numbers(result: "Result") -> list[Text]:
+    numbers: list[float | None] = [result.score]
+    if result.explanation is not None:
+        numbers += [result.explanation.shows, result.explanation.absent]
+    return [Text("–" if number is None else f"{number:.3f}") for number in numbers]
+
+
+def _linked(result: "Result", within: Path | None) -> Text:
+    if not result.is_photo:
+        return Text(printable_path(result.label))
+    shown = result.path if within is None else result.path.relative_to(within)
+    return Text(printable_path(shown), style=f"link {result.path.absolute().as_uri()}")

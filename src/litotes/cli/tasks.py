@@ -135,6 +135,13 @@ def _exclusion(asked: Asked) -> Run:
     return task.run
 
 
+def _class_exclusion(asked: Asked) -> Run:
+    from litotes.evaluation.class_exclusion import read_class_exclusions
+
+    tasks = read_class_exclusions(asked.place, asked.classes)
+    return lambda encoder, strategies: [r for t in tasks for r in t.run(encoder, strategies)]
+
+
 def _retrieval(asked: Asked) -> Run:
     from litotes.backbones.vectors import require_pictures
     from litotes.evaluation.retrieval import RetrievalTask
@@ -255,6 +262,7 @@ def _scenes(asked: Asked) -> Run:
 TASKS: dict[str, Callable[[Asked], Run]] = {
     "scenes": _scenes,
     "exclusion": _exclusion,
+    "class-exclusion": _class_exclusion,
     "retrieval": _retrieval,
     "negbench-retrieval": _published("negbench", "negated_retrieval_{split}.csv"),
     "negbench-mcq": _multiple_choice,

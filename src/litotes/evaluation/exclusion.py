@@ -44,16 +44,18 @@ class ExclusionTask:
     """Exclusion queries over the photographs of a folder.
 
     Attributes:
-        file: the pairs, JSON.
+        data: file of the pairs, JSON; or the fingerprint of what they were made from.
         pairs: what it holds.
         images: folder of the photographs.
         split: how the record calls the data.
+        name: of the task.
     """
 
-    file: Path
+    data: Path | str
     pairs: Sequence[ExclusionPair]
     images: Path
     split: str
+    name: str = "exclusion"
 
     @classmethod
     def read(cls, place: Path, split: str, images: Path | None = None) -> "ExclusionTask":
@@ -120,9 +122,9 @@ class ExclusionTask:
         """The record of a strategy's outcomes, with intervals over the pairs."""
         return Record.make(
             encoder,
-            task="exclusion",
+            task=self.name,
             split=self.split,
-            data=self.file,
+            data=self.data,
             strategy=strategy.name,
             settings=strategy_settings(strategy),
             outcomes={"violating@10": outcomes[:, 0], "right@10": outcomes[:, 1]},

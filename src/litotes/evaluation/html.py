@@ -67,12 +67,15 @@ footer { margin-top: 24px; color: var(--dim); font-size: 13px; }
 """
 
 
-def html_report(report: Sequence[Section], title: str = "What the models understand") -> str:
+def html_report(
+    report: Sequence[Section], title: str = "What the models understand", more: str = ""
+) -> str:
     """A page of tables and plots, a part a data set.
 
     Args:
         report: what to show.
         title: of the page.
+        more: HTML that goes behind it.
 
     Raises:
         LitotesError: matplotlib is not installed.
@@ -102,6 +105,7 @@ p &lt; 0.05 by a sign-flip test of the same units, after Holm’s correction ove
 metrics; n: the units, of which intervals and p are.</p>
 {_legend(look)}<nav>{links if len(report) > 1 else ""}</nav>
 {parts}
+{more}
 <footer>litotes report</footer>
 </body>
 </html>

@@ -17,7 +17,7 @@ from litotes.evaluation.record import Metric, Record
 
 BASE_STRATEGY = "plain"
 # Of what is bad the more there is; of all else, more is better.
-_BAD = ("violating", "wrongly", "unclear")
+_BAD = ("violating", "wrongly", "unclear", "ms a query")
 
 
 @dataclass(frozen=True)
@@ -129,8 +129,8 @@ def is_bad(metric: str) -> bool:
 
 
 def scale(metric: str) -> int:
-    """By what a metric is multiplied to be shown: shares in per cent, an rSum as it is."""
-    return 1 if metric.endswith("rSum") else 100
+    """By what a metric is multiplied to be shown: shares in per cent, the rest as it is."""
+    return 1 if metric.endswith(("rSum", "ms a query")) else 100
 
 
 def verdict(metric: str, difference: Difference) -> Literal["better", "worse", "unsure"]:

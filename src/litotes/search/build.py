@@ -62,6 +62,7 @@ class IndexReport:
         removed: photos that are no longer there, or can no longer be read.
         encoded: pictures that went through the image encoder.
         reused: photos moved, copied or touched, which kept the vector of their content.
+        elsewhere: vectors of what is no photo in the folder.
         skipped: files that could not be read; they are tried again in the next run.
         seconds: how long it took.
     """
@@ -72,6 +73,7 @@ class IndexReport:
     removed: int = 0
     encoded: int = 0
     reused: int = 0
+    elsewhere: int = 0
     skipped: list[Skipped] = field(default_factory=list)
     seconds: float = 0.0
 
@@ -163,7 +165,7 @@ class Builder:
             self.claimed.clear()
             todo = self._index(todo, task)
         self._remove_gone()
-        self._tidy()
+        tidy(self.store)
         self.report.seconds = time.monotonic() - self.started
         return self.report
 
@@ -233,7 +235,7 @@ class Builder:
             # Of the open file, and before it is read: what changes later is seen the next time.
             status = os.fstat(file.fileno())
             try:
-                digest = _hash(file)
+                digest = content_hash(file)
             except OSError as error:
                 raise ImageError(f"{path}: cannot be read ({error.strerror})") from error
             photo = _Photo(found.path, status.st_size, status.st_mtime_ns, digest)
@@ -330,14 +332,16 @@ class Builder:
         self.report.unchanged += len(self.gone) - len(gone)
         self.store.delete(self.ids[[self.row_of[path] for path in gone]].tolist())
 
-    def _tidy(self) -> None:
-        try:
-            self.store.tidy()
-        except PhotoIndexError as error:
-            warnings.warn(f"all rows are stored, but: {error}", LitotesWarning, stacklevel=2)
-
     def _full(self, path: str) -> Path:
         return self.folder.root / path
+
+
+def tidy(store: Store) -> None:
+    """Tidy an index whose rows are all stored: if that fails, it is only slower."""
+    try:
+        store.tidy()
+    except PhotoIndexError as error:
+        warnings.warn(f"all rows are stored, but: {error}", LitotesWarning, stacklevel=2)
 
 
 def progress_bar(progress: bool | None) -> Progress:
@@ -358,5 +362,6 @@ def _reason(error: ImageError, path: Path) -> str:
     return str(error).removeprefix(f"{path}: ")
 
 
-def _hash(file: BufferedReader) -> bytes:
+def content_hash(file: BufferedReader) -> bytes:
+    """What tells a file's content from others."""
     return hashlib.file_digest(file, lambda: hashlib.blake2b(digest_size=HASH_BYTES)).digest()

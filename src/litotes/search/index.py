@@ -3,40 +3,59 @@
 import math
 import os
 import shlex
-from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+import warnings
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
-from typing import Any, Self
+from typing import Any, Self, TypeVar
 
 import numpy as np
+import pyarrow as pa
 import torch
 from numpy.typing import ArrayLike, NDArray
 
 from litotes import strategies
 from litotes.backbones.encoder import DualEncoder
 from litotes.backbones.registry import load
-from litotes.errors import PhotoIndexError
-from litotes.language import Query, parse
+from litotes.errors import LitotesError, LitotesWarning, PhotoIndexError
+from litotes.language import Query
+from litotes.search.adopt import adopt
+from litotes.search.asked import (
+    Example,
+    PathLike,
+    count_examples,
+    example_vectors,
+    join,
+    unit_vector,
+)
 from litotes.search.build import Builder, Folder, IndexReport, progress_bar
+from litotes.search.judging import Explanation, Judge, find_matches
+from litotes.search.sources import open_source
 from litotes.search.store import (
+    ELSEWHERE,
     FOLDER_NAME,
     IndexInfo,
     ModelSpec,
     Store,
     errors,
     locked,
+    restore,
     to_numpy,
 )
-from litotes.strategies import ByVector, Images, Strategy
+from litotes.strategies import ByVector, Calibrated, Images, Strategy
+from litotes.strategies.calibrated import ByExample
+from litotes.strategies.reference import filled_up
 
-PathLike = str | os.PathLike[str]
+T = TypeVar("T")
 
 #: Photos that a strategy's scores judge: so many at least, and so many for each that is asked for.
 CANDIDATES = 300
 CANDIDATES_A_RESULT = 5
 #: Photos that tell how an index is made up; with so few or fewer, all of them.
 SAMPLE = 2048
+#: With fewer photos in an index, probabilities are said to say little.
+FEW = 50
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,7 +67,12 @@ class Result:
         path: of the file, below the folder as it was given.
         score: cosine similarity of photo and query, or by :class:`litotes.strategies.Calibrated`
             how probably the photo shows what is asked for and nothing that is excluded.
-        width, height: pixels, of the picture held upright.
+        width, height: pixels, of the picture held upright; 0 where that is not known.
+        id: the path below the folder, with ``/`` between its parts; or what stands instead for
+            a vector that was made elsewhere.
+        is_photo: whether it was a file in the folder when it was indexed; ``path`` is else its
+            id, which may not be a path at all.
+        explanation: what the score is made of, where it was asked for.
     """
 
     rank: int
@@ -56,6 +80,14 @@ class Result:
     score: float
     width: int
     height: int
+    id: str
+    is_photo: bool = True
+    explanation: Explanation | None = None
+
+    @property
+    def label(self) -> str:
+        """Names it to a user: its path, or its id as it came."""
+        return str(self.path) if self.is_photo else self.id
 
 
 class PhotoIndex:
@@ -107,14 +139,18 @@ class PhotoIndex:
         Raises:
             DataError: ``folder`` is not a folder that can be read.
             PhotoIndexError: there is no picture in it; the index was made by another image
-                encoder, is being written by another process, or cannot be written.
+                encoder, holds vectors of what is not in the folder, is being written by another
+                process, or cannot be written.
         """
         root, place = Path(folder), _place(folder, location)
+        if not rebuild:
+            _check_own(root, place, location)
         with progress_bar(progress) as bar:
             looking = bar.add_task("Looking for pictures", total=None)
             photos = Folder(root)
             bar.remove_task(looking)
             with locked(place):
+                restore(place)
                 store = None if rebuild else Store.open(place)
                 if store is None:
                     spec = model or _spec_of(encoder)
@@ -125,6 +161,61 @@ class PhotoIndex:
                 if model is not None and model != store.info.model:
                     store.remember(model)
                 return Builder(store, encoder, photos, batch_size, bar).run()
+
+    @classmethod
+    def adopt(
+        cls,
+        folder: PathLike,
+        encoder: DualEncoder,
+        vectors: PathLike,
+        *,
+        paths: PathLike | None = None,
+        column: str | None = None,
+        id_column: str | None = None,
+        location: PathLike | None = None,
+        model: ModelSpec | None = None,
+        rebuild: bool = False,
+        progress: bool | None = None,
+    ) -> IndexReport:
+        """Make an index of vectors that were made elsewhere; nothing is encoded.
+
+        A path of a photo in the folder is taken as that photo's, which must be as it was when its
+        vector was made; any other is kept as an id. A kill leaves an index that was there.
+
+        Args:
+            folder: the photos, if there are any.
+            encoder: the model that made the vectors.
+            vectors: a ``.npy`` file ``(N, d)``, a Parquet file, or the folder of a LanceDB table.
+            paths: of a ``.npy`` file: a text file of N paths or ids, one a line, or each ended
+                by a zero byte.
+            column: of a table: the column of vectors.
+            id_column: its column of paths or ids; by default path, or id.
+            location: where the index lies; by default ``<folder>/.litotes``.
+            model: how ``encoder`` is loaded again for searches.
+            rebuild: replace an index that is there.
+            progress: show a progress bar; by default at a terminal.
+
+        Raises:
+            DataError: the file cannot be read, or a path or vector in it cannot be used; says
+                which row.
+            PhotoIndexError: there is an index, and ``rebuild`` was not said; it is being
+                written by another process, or cannot be written.
+        """
+        root, place = Path(folder), _place(folder, location)
+        source = open_source(
+            Path(vectors), encoder.dim, None if paths is None else Path(paths), column, id_column
+        )
+        info = IndexInfo(encoder.image_fingerprint, encoder.dim, model or _spec_of(encoder))
+        with progress_bar(progress) as bar, locked(place):
+            if not rebuild and Store.open(place) is not None:
+                raise PhotoIndexError(
+                    f"{place}: there is an index already; say --rebuild to put the vectors of "
+                    f"{vectors} in its place"
+                )
+            store = Store.begin(place, info)
+            report = adopt(store, root, source, bar)
+            store.publish()
+            return report
 
     @classmethod
     def open(
@@ -181,33 +272,139 @@ class PhotoIndex:
 
     def vectors(self, batch_size: int = 4096) -> Iterator[tuple[list[Path], NDArray[np.float32]]]:
         """Paths and unit vectors ``(B, d)`` of all photos, a batch at a time, in no set order."""
-        query = self._fresh().table.search().select(["path", "vector"])
+        query = self._fresh().table.search().select(["path", "size", "vector"])
         for batch in query.to_batches(batch_size):
-            paths = [self._full(path) for path in batch["path"].to_pylist()]
-            yield paths, to_numpy(batch["vector"])
+            names = zip(batch["path"].to_pylist(), batch["size"].to_pylist(), strict=True)
+            yield [self._full(path, size) for path, size in names], to_numpy(batch["vector"])
 
     def search(
-        self, query: str | Query, k: int = 10, strategy: str | Strategy = "default"
+        self,
+        query: str | Query | None = None,
+        k: int = 10,
+        strategy: str | Strategy = "default",
+        *,
+        exclude: Sequence[str] = (),
+        like: Sequence[Example] = (),
+        unlike: Sequence[Example] = (),
     ) -> list[Result]:
-        """The photos nearest to what a sentence asks for.
+        """The photos nearest to what is asked for.
 
         Args:
-            query: a sentence, or one taken apart.
+            query: a sentence, or one taken apart; may be left out if there is something else.
             k: how many.
             strategy: how "not" is answered: a name, or one made to measure; see
-                :mod:`litotes.strategies`.
+                :mod:`litotes.strategies`. With examples it is `calibrated`, as no other can
+                weigh them.
+            exclude: things that are to be absent, beside those of the query.
+            like: pictures that a photo is to be like, each of them: files, or vectors ``(d,)``.
+            unlike: pictures that it is not to be like.
 
         Raises:
-            LitotesError: there is no such strategy, or the index is empty.
-            ValueError: ``k`` is below 1.
+            ImageError: an example is no readable picture.
+            LitotesError: there is no such strategy, or it cannot weigh examples; nothing is asked
+                for; the index is empty.
+            ValueError: ``k`` is below 1; an example's vector has no direction.
         """
-        if isinstance(query, str):
-            query = parse(query)
+        examples = count_examples(like, unlike)
+        asked = join(query, exclude, examples)
+        if examples:
+            _check_weighs(strategy)
+            return self._judged(asked, k, self._weigher(strategy, like, unlike))
         if isinstance(strategy, str):
             strategy = strategies.get(strategy, self.encoder.name)
-        if isinstance(strategy, ByVector) or not query.is_negated:
-            return self.search_vector(strategy.vectors([query], self.encoder)[0], k)
-        return self._judged(query, k, strategy)
+        if isinstance(strategy, ByVector) or not asked.is_negated:
+            return self.search_vector(strategy.vectors([asked], self.encoder)[0], k)
+        return self._judged(asked, k, strategy)
+
+    def explain(
+        self,
+        results: Sequence[Result],
+        query: str | Query | None = None,
+        strategy: str | Strategy = "default",
+        *,
+        exclude: Sequence[str] = (),
+        like: Sequence[Example] = (),
+        unlike: Sequence[Example] = (),
+    ) -> list[Explanation]:
+        """How probably each photo found shows what is asked for, and nothing that is excluded.
+
+        The probabilities are those of :class:`litotes.strategies.Calibrated`, whatever found the
+        photos; where it did, their product is the score.
+
+        Args:
+            results: of a search.
+            query: what was searched for; this and all that follows as for :meth:`search`.
+            strategy: whose probabilities, if it is one of `calibrated`.
+            exclude: things that are to be absent.
+            like: pictures that a photo is to be like.
+            unlike: pictures that it is not to be like.
+
+        Raises:
+            LitotesError: as :meth:`search`; a photo is no longer in the index.
+        """
+        judge = self._judge(query, strategy, exclude, like, unlike)
+        rows = self._candidates(judge.vector, len(results)).select(["path", "vector"])
+        missing = {os.fsencode(r.id) for r in results}.difference(rows["path"].to_pylist())
+        if missing:
+            rows = pa.concat_tables([rows, self._fresh().of_paths(missing, "path", "vector")])
+        explained = dict(
+            zip(rows["path"].to_pylist(), judge.explain(to_numpy(rows["vector"])), strict=True)
+        )
+        gone = [result.label for result in results if os.fsencode(result.id) not in explained]
+        if gone:
+            raise PhotoIndexError(f"{gone[0]}: is not in the photo index any more; search again")
+        return [explained[os.fsencode(result.id)] for result in results]
+
+    def filter(
+        self,
+        query: str | Query | None = None,
+        min_probability: float = 0.9,
+        *,
+        exclude: Sequence[str] = (),
+        like: Sequence[Example] = (),
+        unlike: Sequence[Example] = (),
+        progress: bool | None = None,
+    ) -> list[Result]:
+        """Every photo that shows what is asked for, and nothing that is excluded.
+
+        Photos are judged in the order of their cosine with the query's vector, ever more of them
+        until the last fifth of those judged holds no match, or all are judged.
+
+        Args:
+            query: a sentence; this, ``exclude`` and the examples as for :meth:`search`.
+            min_probability: of both, by :class:`litotes.strategies.Calibrated`.
+            exclude: things that are to be absent.
+            like: pictures that a photo is to be like.
+            unlike: pictures that it is not to be like.
+            progress: show a progress bar; by default at a terminal.
+
+        Returns:
+            Best first, each with its explanation; of equals, by path.
+
+        Raises:
+            LitotesError: as :meth:`search`.
+            ValueError: ``min_probability`` is not between 0 and 1.
+        """
+        if not 0 <= min_probability <= 1:
+            raise ValueError(f"min_probability is {min_probability}; it must be between 0 and 1")
+        judge = self._judge(query, "default", exclude, like, unlike)
+        with progress_bar(progress) as bar:
+            task = bar.add_task("Judging", total=None)
+
+            def matches(store: Store) -> list[tuple[dict[str, Any], Explanation]]:
+                return find_matches(
+                    store,
+                    judge,
+                    min_probability,
+                    lambda done, total: bar.update(task, completed=done, total=total),
+                )
+
+            found = self._steadily(matches)
+        found.sort(key=lambda one: (-one[1].probability, one[0]["path"]))
+        ranked = self._results((row, one.probability) for row, one in found)
+        return [
+            replace(result, explanation=one) for result, (_, one) in zip(ranked, found, strict=True)
+        ]
 
     def search_vector(self, vector: ArrayLike, k: int = 10) -> list[Result]:
         """The photos of largest cosine similarity with a vector ``(d,)``; of equals, by path.
@@ -217,16 +414,14 @@ class PhotoIndex:
             ValueError: ``k`` is below 1, or the vector has another length, is zero or not finite.
         """
         _check_count(k)
-        direction = _unit(vector, self.dim)
+        direction = unit_vector(vector, self.dim)
         rows = self._nearest(direction, min(k, self._photos()))
         return self._results((row, 1.0 - row["_distance"]) for row in rows)
 
-    def _judged(self, query: Query, k: int, strategy: Strategy) -> list[Result]:
+    def _judged(self, query: Query, k: int, strategy: Strategy | ByExample) -> list[Result]:
         """The best of the candidates that a strategy's vector finds, by its scores."""
         _check_count(k)
-        vector = strategy.vectors([query], self.encoder)[0].numpy()
-        limit = min(max(CANDIDATES, CANDIDATES_A_RESULT * k), self._photos())
-        rows = self._scan(vector, limit, "vector")
+        rows = self._candidates(strategy.vectors([query], self.encoder)[0].numpy(), k)
         candidates = Images(torch.from_numpy(to_numpy(rows["vector"]).copy()), self._sample())
         scores = strategy.scores([query], self.encoder, candidates)[0]
         records = rows.drop_columns(["vector"]).to_pylist()
@@ -235,8 +430,49 @@ class PhotoIndex:
         )
         return self._results((row, math.exp(score)) for row, score in judged[:k])
 
+    def _candidates(self, vector: NDArray[np.float32], k: int) -> Any:
+        """Rows among which the best ``k`` are looked for, with their vectors."""
+        limit = min(max(CANDIDATES, CANDIDATES_A_RESULT * k), self._photos())
+        return self._scan(vector, limit, "vector")
+
+    def _judge(
+        self,
+        query: str | Query | None,
+        strategy: str | Strategy,
+        exclude: Sequence[str],
+        like: Sequence[Example],
+        unlike: Sequence[Example],
+    ) -> Judge:
+        asked = join(query, exclude, count_examples(like, unlike))
+        photos = self._photos()
+        if photos < FEW and len(self._sample().vectors) < FEW:
+            warnings.warn(
+                f"with {photos} photos probabilities say little: a photo is judged beside the "
+                f"others of its index",
+                LitotesWarning,
+                stacklevel=3,
+            )
+        weigher = self._weigher(strategy, like, unlike)
+        return Judge(asked, weigher, self.encoder, self._sample())
+
+    def _weigher(
+        self, strategy: str | Strategy, like: Sequence[Example], unlike: Sequence[Example]
+    ) -> Calibrated | ByExample:
+        """`calibrated`, as it was given or as it suits the encoder, with the examples."""
+        found = strategy
+        if not isinstance(found, Calibrated):
+            found = strategies.get("calibrated", self.encoder.name)
+        assert isinstance(found, Calibrated)
+        if not count_examples(like, unlike):
+            return found
+        wanted, unwanted = (example_vectors(given, self.encoder) for given in (like, unlike))
+        self._photos()
+        return ByExample(found, wanted, unwanted, self._sample())
+
     def _sample(self) -> Images:
-        """Photos drawn by lot, which tell how alike photos of this index are to a text."""
+        """Photos drawn by lot, which tell how alike photos of this index are to a text; of a small
+        index all, and reference pictures beside them.
+        """
         store = self._fresh()
         version = store.table.version
         if self._sampled is None or self._sampled[0] != version:
@@ -244,7 +480,8 @@ class PhotoIndex:
             if len(ids) > SAMPLE:
                 ids = np.random.default_rng(0).choice(np.sort(ids), SAMPLE, replace=False)
             vectors = to_numpy(store.take(ids.tolist(), "vector")["vector"])
-            self._sampled = version, Images(torch.from_numpy(vectors.copy()))
+            known = filled_up(torch.from_numpy(vectors.copy()), self.encoder)
+            self._sampled = version, Images(known)
         return self._sampled[1]
 
     def _photos(self) -> int:
@@ -255,7 +492,15 @@ class PhotoIndex:
 
     def _results(self, scored: Iterable[tuple[dict[str, Any], float]]) -> list[Result]:
         return [
-            Result(rank, self._full(row["path"]), score, row["width"], row["height"])
+            Result(
+                rank,
+                self._full(row["path"], row["size"]),
+                score,
+                row["width"],
+                row["height"],
+                os.fsdecode(row["path"]),
+                row["size"] != ELSEWHERE,
+            )
             for rank, (row, score) in enumerate(scored, start=1)
         ]
 
@@ -272,12 +517,16 @@ class PhotoIndex:
             limit *= 4
 
     def _scan(self, vector: NDArray[np.float32], limit: int, *more: str) -> Any:
+        return self._steadily(lambda store: store.nearest(vector, limit, *more))
+
+    def _steadily(self, work: Callable[[Store], T]) -> T:
+        """What is read from the table as it is now, or a moment later."""
         try:
-            return self._fresh().nearest(vector, limit, *more)
+            return work(self._fresh())
         # An indexing run may just have tidied the files away that this search was reading.
-        except (OSError, RuntimeError, ValueError):
+        except (OSError, RuntimeError, ValueError, PhotoIndexError):
             with errors(self._store.location, "read"):
-                return self._fresh().nearest(vector, limit, *more)
+                return work(self._fresh())
 
     def _fresh(self) -> Store:
         """The table as it is now, which another process may have changed."""
@@ -289,8 +538,9 @@ class PhotoIndex:
             )
         return store
 
-    def _full(self, path: bytes) -> Path:
-        return self.folder / os.fsdecode(path)
+    def _full(self, path: bytes, size: int) -> Path:
+        name = os.fsdecode(path)
+        return Path(name) if size == ELSEWHERE else self.folder / name
 
 
 def _place(folder: PathLike, location: PathLike | None) -> Path:
@@ -298,19 +548,30 @@ def _place(folder: PathLike, location: PathLike | None) -> Path:
     return Path(folder, FOLDER_NAME).absolute() if location is None else Path(location).absolute()
 
 
+def _check_own(folder: Path, place: Path, location: PathLike | None) -> None:
+    """Refuse to update an index that would lose what is not in the folder."""
+    store = Store.open(place)
+    elsewhere = 0 if store is None else store.elsewhere()
+    if elsewhere:
+        raise PhotoIndexError(
+            f"{place}: holds {elsewhere} vectors of what is no photo in {folder}, which would be "
+            f"lost: bring the vectors in anew, with --vectors and --rebuild, or index the folder "
+            f"alone: {_command(folder, location, None)} --rebuild"
+        )
+
+
+def _check_weighs(strategy: str | Strategy) -> None:
+    name = strategy if isinstance(strategy, str) else strategy.name
+    if name not in ("default", "calibrated"):
+        raise LitotesError(
+            f"the strategy {name} cannot weigh pictures given as examples, only calibrated can: "
+            f"leave the strategy out"
+        )
+
+
 def _check_count(k: int) -> None:
     if k < 1:
         raise ValueError(f"k is {k}; it must be at least 1")
-
-
-def _unit(vector: ArrayLike, dim: int) -> NDArray[np.float32]:
-    values = np.asarray(vector, dtype=np.float64)
-    if values.shape != (dim,):
-        raise ValueError(f"the vector has shape {values.shape}; the index needs ({dim},)")
-    norm = np.linalg.norm(values)
-    if not np.isfinite(norm) or norm == 0:
-        raise ValueError("the vector must be finite and not zero: it has no direction")
-    return (values / norm).astype(np.float32)
 
 
 def _spec_of(encoder: DualEncoder) -> ModelSpec:

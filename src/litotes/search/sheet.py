@@ -126,13 +126,15 @@ def _section(title: str, items: Sequence[str]) -> str:
 
 def _item(result: "Result", index: "PhotoIndex", verdict: bool | None) -> str:
     mark = {True: ' class="right"', False: ' class="wrong"', None: ""}[verdict]
+    whole = str(result.path.relative_to(index.folder)) if result.is_photo else result.label
     name = _text(result.path.name)
-    # A panorama is cut at the sides, and a tall picture at its ends.
-    ratio = min(max(result.width / result.height, 0.5), 3)
+    # A panorama is cut at the sides, and a tall picture at its ends. Of what was indexed by its
+    # vector alone the measures may not be known.
+    ratio = min(max(result.width / result.height, 0.5), 3) if result.height else 1.5
     return (
         f'<li{mark} style="--ratio: {ratio:.3f}"><figure>{_picture(result, name)}'
         f'<figcaption><span class="rank">{result.rank}</span>'
-        f'<span class="name" title="{_text(str(result.path.relative_to(index.folder)))}">{name}'
+        f'<span class="name" title="{_text(whole)}">{name}'
         f'</span><span class="score">{result.score:.3f}</span></figcaption></figure></li>'
     )
 

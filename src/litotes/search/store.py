@@ -13,7 +13,7 @@ import os
 import shlex
 import shutil
 import warnings
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import asdict, dataclass
 from datetime import timedelta
 from pathlib import Path
@@ -22,6 +22,7 @@ from typing import Any, Self
 import lancedb
 import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from litotes.errors import PhotoIndexError
@@ -37,6 +38,9 @@ _DISCARDED = "discarded"
 # waits until there is something to gain.
 _VERSIONS_BEFORE_TIDY = 32
 _IDS_A_DELETE = 10_000
+
+ELSEWHERE = -1
+"""The size of what has a vector, but no photo in the folder."""
 
 
 @dataclass(frozen=True)
@@ -89,24 +93,37 @@ class Store:
     @classmethod
     def open(cls, location: Path) -> Self | None:
         """The index at a place; None if there is none."""
-        if not _table_path(location, _TABLE).is_dir():
+        # A writer that was killed between two names may have left the old table under the second.
+        name = next((n for n in (_TABLE, _DISCARDED) if _table_path(location, n).is_dir()), None)
+        if name is None:
             return None
         with errors(location, "read"):
-            return cls(location, lancedb.connect(location).open_table(_TABLE))
+            return cls(location, lancedb.connect(location).open_table(name))
 
     @classmethod
     def create(cls, location: Path, info: IndexInfo) -> Self:
         """An empty index at a place, instead of the one that may be there."""
+        return cls.begin(location, info).publish()
+
+    @classmethod
+    def begin(cls, location: Path, info: IndexInfo) -> Self:
+        """An empty index that nobody sees before it is published."""
+        restore(location)
         with errors(location, "written"):
             for leftover in (_UNFINISHED, _DISCARDED):
                 _remove(_table_path(location, leftover))
-            lancedb.connect(location).create_table(_UNFINISHED, schema=_schema(info))
-            current = _table_path(location, _TABLE)
+            table = lancedb.connect(location).create_table(_UNFINISHED, schema=_schema(info))
+            return cls(location, table)
+
+    def publish(self) -> Self:
+        """Put an index that was begun in the place of the one that may be there."""
+        with errors(self.location, "written"):
+            current = _table_path(self.location, _TABLE)
             if current.exists():
-                current.rename(_table_path(location, _DISCARDED))
-            _table_path(location, _UNFINISHED).rename(current)
-            _remove(_table_path(location, _DISCARDED))
-            return cls(location, lancedb.connect(location).open_table(_TABLE))
+                current.rename(_table_path(self.location, _DISCARDED))
+            _table_path(self.location, _UNFINISHED).rename(current)
+            _remove(_table_path(self.location, _DISCARDED))
+            return type(self)(self.location, lancedb.connect(self.location).open_table(_TABLE))
 
     def remember(self, model: ModelSpec) -> None:
         """Note that the index is to be searched with this model from now on."""
@@ -132,9 +149,19 @@ class Store:
         with errors(self.location, "read"):
             return self.table.take_row_ids(list(row_ids)).select(list(columns)).to_arrow()
 
+    def of_paths(self, paths: Collection[bytes], *columns: str) -> Any:
+        """Columns of the rows of some paths as an Arrow table, in no set order."""
+        rows = self.read("path")
+        ids = rows["_rowid"].filter(pc.is_in(rows["path"], pa.array(paths, pa.binary())))
+        return self.take(ids.to_pylist(), *columns)
+
     def replace(self, row_ids: Sequence[int], rows: Any) -> None:
         """Delete rows and add others. A kill in between loses rows, and never doubles one."""
         self.delete(row_ids)
+        self.add(rows)
+
+    def add(self, rows: Any) -> None:
+        """Add rows."""
         with errors(self.location, "written"):
             self.table.add(rows)
 
@@ -151,15 +178,35 @@ class Store:
         Args:
             vector: ``(d,)``.
             limit: how many rows.
-            more: columns, beside path, size and distance.
+            more: columns, beside the path, the sizes and the distance.
         """
         return (
             self.table.search(vector, vector_column_name="vector")
             .distance_type("dot")
-            .select(["path", "width", "height", "_distance", *more])
+            .select(["path", "width", "height", "size", "_distance", *more])
             .limit(limit)
             .to_arrow()
         )
+
+    def ranked(
+        self, vector: NDArray[np.float32], limit: int
+    ) -> tuple[NDArray[np.uint64], NDArray[np.float32]]:
+        """Row ids of largest dot product with a vector, best first, and those products."""
+        with errors(self.location, "read"):
+            rows = (
+                self.table.search(vector, vector_column_name="vector")
+                .distance_type("dot")
+                .select(["_distance"])
+                .with_row_id(True)
+                .limit(limit)
+                .to_arrow()
+            )
+        return rows["_rowid"].to_numpy(), 1 - rows["_distance"].to_numpy()
+
+    def elsewhere(self) -> int:
+        """How many rows have no photo in the folder."""
+        with errors(self.location, "read"):
+            return int(self.table.count_rows(f"size = {ELSEWHERE}"))
 
     def tidy(self) -> None:
         """Merge small fragments and drop old versions, if there are many. Needs the lock."""
@@ -227,6 +274,14 @@ def locked(location: Path) -> Iterator[None]:
         file.write(str(os.getpid()))
         file.flush()
         yield
+
+
+def restore(location: Path) -> None:
+    """Give a table back its name that a killed writer took and gave to none. Needs the lock."""
+    with errors(location, "written"):
+        left, current = _table_path(location, _DISCARDED), _table_path(location, _TABLE)
+        if left.exists() and not current.exists():
+            left.rename(current)
 
 
 @contextlib.contextmanager

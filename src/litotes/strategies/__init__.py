@@ -10,7 +10,7 @@ from litotes.strategies.subspace import Subspace
 from litotes.strategies.subtract import Subtract
 
 NAMES = ("plain", "steer", "subtract", "subspace", "deo", "calibrated")
-DEFAULT = "subtract"
+DEFAULT = "calibrated"
 
 __all__ = [
     "DEFAULT",

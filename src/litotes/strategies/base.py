@@ -54,8 +54,9 @@ class Images:
         others = self.background.vectors
         if self.background is self:
             return others
-        known = (others @ self.vectors.T).amax(1) > _COPY
-        return torch.cat([self.vectors, others[~known]])
+        here = {row.tobytes() for row in self.vectors.numpy()}
+        new = [i for i, row in enumerate(others.numpy()) if row.tobytes() not in here]
+        return torch.cat([self.vectors, others[new]])
 
 
 class Statements(NamedTuple):

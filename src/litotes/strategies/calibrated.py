@@ -9,6 +9,7 @@ as some texts are near every picture; and with the votes of the pictures most al
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import partial
+from typing import NamedTuple
 
 import torch
 from torch import Tensor
@@ -21,9 +22,25 @@ from litotes.strategies.base import Images, Statements, where_negated
 from litotes.strategies.parts import encoded_parts
 from litotes.strategies.plain import Plain
 
+GENERAL = 3
+"""What is said in so many words fits many pictures."""
 _NOTHING_SAID = Query("", (), "")
 #: Makes of a median absolute deviation a standard deviation, of normally distributed values.
 _DEVIATIONS = 1.4826
+
+
+class Evidence(NamedTuple):
+    """What tells of pictures what a query asks for.
+
+    Attributes:
+        wanted: vectors of what it affirms ``(w, d)``; none where that is nothing.
+        unwanted: of each thing that it excludes ``(n, d)``.
+        words: that each of ``wanted`` is said in ``(w,)``.
+    """
+
+    wanted: Tensor
+    unwanted: Tensor
+    words: Tensor
 
 
 @dataclass(frozen=True)
@@ -32,16 +49,21 @@ class Calibrated:
 
     Each is ``σ(± k (z − t))``, where z is the robust z-score, among the pictures, of
     ``(e − λ e_anything) · v``; e is the unit vector of the part's text, and v the mean of a
-    picture's vector and, by their share of the votes, of its nearest neighbours' mean. Statements
-    are compared by the sum of their log-odds ``± (z − t)``: a conjunction is not less likely there
-    for being longer. The defaults suit most encoders; :data:`SUITED` holds those chosen on dev.
+    picture's vector and, by their share of the votes, of its nearest neighbours' mean. What is
+    asked for in many words is meant for few pictures: for w words beyond :data:`GENERAL` of them
+    t is higher by ``w · threshold_a_word``, up to ``highest_threshold``, and the neighbours' share
+    is that much smaller. Statements are compared by the sum of their log-odds ``± (z − t)``: a
+    conjunction is not less likely there for being longer. The defaults suit most encoders;
+    :data:`SUITED` holds those chosen on dev.
 
     Attributes:
         affirmed: what the affirmed part is put into.
         excluded: what an excluded part is put into.
         affirmed_contrast: λ of what is affirmed.
         excluded_contrast: λ of what is excluded.
-        affirmed_threshold: t of what is affirmed: the first ten are to be sure.
+        affirmed_threshold: t of what is affirmed in few words: the first ten are to be sure.
+        threshold_a_word: by how much each further word raises it.
+        highest_threshold: up to where.
         affirmed_slope: its k.
         excluded_threshold: t of what is excluded, and of both in statements.
         excluded_slope: its k.
@@ -55,6 +77,8 @@ class Calibrated:
     affirmed_contrast: float = 0.3
     excluded_contrast: float = 0.5
     affirmed_threshold: float = 3.0
+    threshold_a_word: float = 0.35
+    highest_threshold: float = 5.0
     affirmed_slope: float = 1.5
     excluded_threshold: float = 1.0
     excluded_slope: float = 1.0
@@ -91,14 +115,19 @@ class Calibrated:
         """Of each query, the logarithms of how probably each picture shows what it affirms
         ``(N,)``, and does not show each thing that it excludes ``(n, N)``.
         """
-        seen, others = self._seen(images), self._seen(images.background)
+        return self.judged(self.evidence(queries, encoder), images)
+
+    def judged(self, evidence: Sequence[Evidence], images: Images) -> list[tuple[Tensor, Tensor]]:
+        """As :meth:`probabilities`, of queries whose evidence is at hand."""
         found = []
-        for query, affirmed, excluded in self._evidence(queries, encoder):
-            shown = torch.zeros(len(seen))
-            if query.affirmed:
-                z = _standing(affirmed[None], seen, others)[0]
-                shown = logsigmoid(self.affirmed_slope * (z - self.affirmed_threshold))
-            z = _standing(excluded, seen, others)
+        for one in evidence:
+            further = (one.words - GENERAL).clamp(min=0)
+            z = _standing(one.wanted, self.votes * GENERAL / (GENERAL + further), images)
+            raised = self.affirmed_threshold + self.threshold_a_word * further
+            highest = max(self.affirmed_threshold, self.highest_threshold)
+            sure = z - raised.clamp(max=highest)[:, None]
+            shown = logsigmoid(self.affirmed_slope * sure).sum(0)
+            z = _standing(one.unwanted, torch.full((len(one.unwanted),), self.votes), images)
             absent = logsigmoid(-self.excluded_slope * (z - self.excluded_threshold))
             found.append((shown, absent))
         return found
@@ -107,29 +136,28 @@ class Calibrated:
         self, queries: Sequence[Query], encoder: DualEncoder, images: Images
     ) -> Statements:
         """Log-odds of sentences about pictures; those that deny nothing are weighed alike."""
-        read = [
-            query if query.is_negated else Query(_content(query), (), query.raw)
-            for query in queries
-        ]
+        read = [query if query.is_negated else unframed(query) for query in queries]
         weights = torch.zeros(len(read), images.vectors.shape[1])
         offsets = torch.zeros(len(read))
         others = self._seen(images.background)
-        for row, (query, affirmed, excluded) in enumerate(self._evidence(read, encoder)):
-            signed = [(1, affirmed)] if query.affirmed else []
-            for sign, vector in [*signed, *((-1, vector) for vector in excluded)]:
+        for row, (wanted, unwanted, _) in enumerate(self.evidence(read, encoder)):
+            signed = [*((1, vector) for vector in wanted), *((-1, vector) for vector in unwanted)]
+            for sign, vector in signed:
                 median, spread = _place(vector[None] @ others.T)
                 weights[row] += sign * vector / spread[0]
                 offsets[row] -= sign * float(median / spread + self.excluded_threshold)
         return Statements(weights, offsets, self._seen(images))
 
-    def _evidence(
-        self, queries: Sequence[Query], encoder: DualEncoder
-    ) -> list[tuple[Query, Tensor, Tensor]]:
-        """Each query, with what tells what it affirms ``(d,)`` and what it excludes ``(n, d)``."""
+    def evidence(self, queries: Sequence[Query], encoder: DualEncoder) -> list[Evidence]:
+        """What tells of pictures what each query affirms and excludes."""
         wanted, unwanted, anything = self._encoded(queries, encoder)
         wanted = wanted - self.affirmed_contrast * anything
         return [
-            (query, affirmed, excluded - self.excluded_contrast * anything)
+            Evidence(
+                affirmed[None][: bool(query.affirmed)],
+                excluded - self.excluded_contrast * anything,
+                torch.tensor([len(query.affirmed.split())][: bool(query.affirmed)]),
+            )
             for query, affirmed, excluded in zip(queries, wanted, unwanted, strict=True)
         ]
 
@@ -157,9 +185,71 @@ SUITED = {
 """What suits the bundled models."""
 
 
-def _content(query: Query) -> str:
-    """What an affirmative sentence is about."""
-    return strip_frames(query.affirmed).strip().rstrip(".") or query.affirmed
+@dataclass(frozen=True, eq=False)
+class ByExample:
+    """:class:`Calibrated` with pictures as further parts: some to be like, some to be unlike.
+
+    A cosine of two pictures is far higher than one of a picture and a text, so that only their
+    standing among other pictures can be weighed together. From an example the mean of the pictures
+    is taken away, which all of them are alike to: it says no more of a picture than
+    "a photo" does of a text.
+
+    Attributes:
+        calibrated: weighs the parts.
+        like: unit vectors of pictures to be like ``(a, d)``.
+        unlike: unit vectors of pictures to be unlike ``(b, d)``.
+        background: pictures drawn by lot from all that is searched.
+    """
+
+    calibrated: Calibrated
+    like: Tensor
+    unlike: Tensor
+    background: Images
+
+    name = "calibrated"
+
+    def vectors(self, queries: Sequence[Query], encoder: DualEncoder) -> Tensor:
+        """Unit query vectors ``(Q, d)``: the parts taken together, each measured by how far it
+        spreads pictures.
+        """
+        others = self.background.vectors
+        directions = []
+        for wanted, unwanted, _ in self.evidence(queries, encoder):
+            (_, far), (_, near) = _place(wanted @ others.T), _place(unwanted @ others.T)
+            taken = self.calibrated.beta * (unwanted / near).sum(0)
+            directions.append((wanted / far).sum(0) - taken)
+        return normalize(torch.stack(directions), dim=-1)
+
+    def scores(self, queries: Sequence[Query], encoder: DualEncoder, images: Images) -> Tensor:
+        """Log-probabilities ``(Q, N)``."""
+        found = self.probabilities(queries, encoder, images)
+        return torch.stack([shown + absent.sum(0) for shown, absent in found])
+
+    def probabilities(
+        self, queries: Sequence[Query], encoder: DualEncoder, images: Images
+    ) -> list[tuple[Tensor, Tensor]]:
+        """As :meth:`Calibrated.probabilities`; the examples come after a query's own parts."""
+        return self.calibrated.judged(self.evidence(queries, encoder), images)
+
+    def evidence(self, queries: Sequence[Query], encoder: DualEncoder) -> list[Evidence]:
+        """As :meth:`Calibrated.evidence`, with the examples ``(w + a, d)`` and ``(n + b, d)``; what
+        an example shows is not narrower than a word.
+        """
+        mean = self.background.vectors.mean(0)
+        return [
+            Evidence(
+                torch.cat([one.wanted, self.like - mean]),
+                torch.cat([one.unwanted, self.unlike - mean]),
+                torch.cat([one.words, torch.ones(len(self.like), dtype=torch.long)]),
+            )
+            for one in self.calibrated.evidence(queries, encoder)
+        ]
+
+
+def unframed(query: Query) -> Query:
+    """An affirmative query, asking for what its sentence is about: "a photo of X" for X."""
+    content = strip_frames(query.affirmed).strip().rstrip(".")
+    return Query(content or query.affirmed, (), query.raw)
 
 
 def _place(values: Tensor) -> tuple[Tensor, Tensor]:
@@ -169,7 +259,20 @@ def _place(values: Tensor) -> tuple[Tensor, Tensor]:
     return median, spread.clamp(min=1e-6)
 
 
-def _standing(texts: Tensor, seen: Tensor, others: Tensor) -> Tensor:
-    """Robust z-scores ``(T, N)`` of pictures ``(N, d)`` for texts ``(T, d)``, among others."""
-    median, spread = _place(texts @ others.T)
-    return (texts @ seen.T - median) / spread
+def _standing(texts: Tensor, votes: Tensor, images: Images) -> Tensor:
+    """Robust z-scores ``(T, N)`` of pictures for texts ``(T, d)``, among the background.
+
+    Args:
+        texts: what tells one thing each.
+        votes: the neighbours' share for each ``(T,)``.
+        images: the pictures.
+    """
+    median, spread = _place(_alike(texts, votes, images.background))
+    return (_alike(texts, votes, images) - median) / spread
+
+
+def _alike(texts: Tensor, votes: Tensor, images: Images) -> Tensor:
+    own = texts @ images.vectors.T
+    if not votes.any():
+        return own
+    return torch.lerp(own, texts @ images.neighbours.T, votes[:, None])

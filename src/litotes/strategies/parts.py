@@ -1,7 +1,9 @@
 """The parts of negated queries, encoded: what they affirm, and each thing that they exclude."""
 
+from collections import OrderedDict
 from collections.abc import Callable, Sequence
 from functools import partial
+from threading import Lock
 
 import torch
 from torch import Tensor
@@ -13,6 +15,11 @@ from litotes.strategies.plain import Plain
 
 ANYTHING = "a photo"
 """What stands for the affirmed part of a query that only excludes."""
+KEPT = 1024
+"""So many vectors of parts are kept, those that were asked for last."""
+
+_RECENT: OrderedDict[tuple[str, str], Tensor] = OrderedDict()
+_LOCK = Lock()
 
 
 def put(prompt: str, part: str) -> str:
@@ -32,11 +39,28 @@ def encoded_parts(
     affirmed = [put(affirmed_prompt, query.affirmed) for query in queries]
     excluded = [put(excluded_prompt, text) for query in queries for text in query.negated]
     texts = list(dict.fromkeys([*affirmed, *excluded]))
-    place = {text: i for i, text in enumerate(texts)}
-    vectors = encoder.encode_texts(texts)
-    parts = vectors[[place[text] for text in excluded]]
+    vectors = dict(zip(texts, _encoded(texts, encoder), strict=True))
+    none = torch.empty(0, encoder.dim)
+    parts = torch.stack([vectors[text] for text in excluded]) if excluded else none
     counts = [len(query.negated) for query in queries]
-    return vectors[[place[text] for text in affirmed]], parts.split(counts)
+    return torch.stack([vectors[text] for text in affirmed]), parts.split(counts)
+
+
+def _encoded(texts: Sequence[str], encoder: DualEncoder) -> list[Tensor]:
+    """Unit vectors, each ``(d,)``: the parts of a query are asked for more than once."""
+    keys = [(encoder.text_fingerprint, text) for text in texts]
+    with _LOCK:
+        found = {key: _RECENT[key] for key in keys if key in _RECENT}
+    new = [key for key in keys if key not in found]
+    if new:
+        found |= zip(new, encoder.encode_texts([text for _, text in new]), strict=True)
+    with _LOCK:
+        _RECENT.update(found)
+        for key in keys:
+            _RECENT.move_to_end(key)
+        while len(_RECENT) > KEPT:
+            _RECENT.popitem(last=False)
+    return [found[key] for key in keys]
 
 
 def answered(
