@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from litotes.cli.common import Device, StrategyName, given_path, load_named, printable_path
+from litotes.cli.evaluate import strategies_of
 from litotes.cli.tasks import Asked, Run, read_task
 
 if TYPE_CHECKING:
@@ -80,7 +81,7 @@ def bench(
     answers: dict[str, list[Answer]] = {}
     for name in (None, *(adapter or [])):
         encoder = load_named(model, None, Path(name) if name else None, device)
-        strategies = _strategies(encoder, strategy)
+        strategies = strategies_of(encoder, strategy, None)
         for task, run in tasks.items():
             found = _known(known, task, split, encoder, strategies)
             missing = [s for s in strategies if not any(_is_of(r, s) for r in found)]
@@ -119,13 +120,6 @@ def _tasks(data: Path | None, split: str, count: int) -> dict[str, Run]:
 
 def _classes(task: str) -> str | None:
     return CIFAR if task == "class-exclusion" else None
-
-
-def _strategies(encoder: "DualEncoder", names: Sequence[str] | None) -> "list[Strategy]":
-    """Those asked for: by default all for which there is what they need."""
-    from litotes.cli.evaluate import strategies_of
-
-    return strategies_of(encoder, names, None)
 
 
 def _known(

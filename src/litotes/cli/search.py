@@ -130,22 +130,24 @@ def search(
     check_direction(direction, strategy, tuned)
     index = open_index(folder, model, pretrained, adapter, location, device, strategy)
     from litotes import strategies
+    from litotes.language import parse
     from litotes.search.asked import join
 
+    asked = parse(query or "")
     beside: dict[str, Any] = {"exclude": exclude or [], "like": like or [], "unlike": unlike or []}
     # Examples can be weighed by one strategy alone, which is then the default.
     only = (like or unlike) and strategy == "default"
     chosen = chosen_strategy("calibrated" if only else strategy, index.encoder, direction, tuned)
     compared = [strategies.get("plain")] if compare else []
-    answers = {each.name: index.search(query, k, each, **beside) for each in [*compared, chosen]}
+    answers = {each.name: index.search(asked, k, each, **beside) for each in [*compared, chosen]}
     if explain:
         for name, results in answers.items():
-            reasons = index.explain(results, query, chosen, **beside)
+            reasons = index.explain(results, asked, chosen, **beside)
             answers[name] = [
                 replace(result, explanation=reason)
                 for result, reason in zip(results, reasons, strict=True)
             ]
-    parsed = join(query, beside["exclude"], len(beside["like"]) + len(beside["unlike"]))
+    parsed = join(asked, beside["exclude"], len(beside["like"]) + len(beside["unlike"]))
     if html is not None:
         shown = replace(parsed, raw=parsed.raw or _as_read(parsed, beside))
         _write_sheet(html, index, shown, answers)

@@ -2,8 +2,8 @@
 
 import base64
 from collections.abc import Mapping, Sequence
-from html import escape
 
+from litotes.data.html import escaped
 from litotes.evaluation.plots import FEW_ROWS, Look, has_plot, looks, plot_section, sign
 from litotes.evaluation.printed import Printed
 from litotes.evaluation.report import (
@@ -81,7 +81,7 @@ def html_report(
         LitotesError: matplotlib is not installed.
     """
     links = "".join(
-        f'<a href="#{number}">{_text(section.task)}, {_text(section.split)}</a>'
+        f'<a href="#{number}">{escaped(section.task)}, {escaped(section.split)}</a>'
         for number, section in enumerate(report)
     )
     look = looks(report)
@@ -93,11 +93,11 @@ def html_report(
 <meta name="viewport" content="width=device-width, initial-scale=1">
 <meta http-equiv="Content-Security-Policy"
   content="default-src 'none'; img-src data:; style-src 'unsafe-inline'">
-<title>{_text(title)}</title>
+<title>{escaped(title)}</title>
 <style>{_STYLE}</style>
 </head>
 <body>
-<h1>{_text(title)}</h1>
+<h1>{escaped(title)}</h1>
 <p>In per cent, sums of recalls (rSum) apart; in brackets 95 % bootstrap intervals. ▲ ▼: the
 difference from the first plain record of the same model, or from the base that was asked for;
 <span class="change better">better</span> <span class="change worse">worse</span> where
@@ -117,7 +117,7 @@ def _legend(look: Mapping[str, Look]) -> str:
     if not look:
         return ""
     names = "".join(
-        f'<span><b style="color:{one[0]}">{sign(one)}</b> {_text(name)}</span>'
+        f'<span><b style="color:{one[0]}">{sign(one)}</b> {escaped(name)}</span>'
         for name, one in look.items()
     )
     return (
@@ -128,13 +128,13 @@ def _legend(look: Mapping[str, Look]) -> str:
 
 def _section(section: Section, number: int, look: Mapping[str, Look]) -> str:
     problems = "".join(
-        f"<p>{_text(row.model)}, {_text(row.record.strategy)} is not compared: "
-        f"{_text(row.problem)}.</p>"
+        f"<p>{escaped(row.model)}, {escaped(row.record.strategy)} is not compared: "
+        f"{escaped(row.problem)}.</p>"
         for row in section.rows
         if row.problem
     )
     return f"""<section id="{number}">
-<h2>{_text(section.task)}<small>{_text(section.split)}</small></h2>
+<h2>{escaped(section.task)}<small>{escaped(section.split)}</small></h2>
 <div class="wide">{_table(section)}</div>
 {problems}{_plot(section, look)}{_printed(section.printed)}{_facts(section)}</section>
 """
@@ -161,24 +161,23 @@ def _table(section: Section) -> str:
 
 def _heading(section: Section, column: Column) -> str:
     if column.printed:
-        return _tag("th", f"printed<small>{_text(column.metric)}</small>", "printed")
+        return _tag("th", f"printed<small>{escaped(column.metric)}</small>", "printed")
     units = section.units(column.metric)
-    return _tag("th", _text(column.metric) + (f"<small>{units}</small>" if units else ""))
+    return _tag("th", escaped(column.metric) + (f"<small>{units}</small>" if units else ""))
 
 
 def _record_heading(row: Row) -> str:
     record = row.record
-    full = _text(strategy_text(record, full=True))
-    return (
-        f'<th title="{full}">{_text(row.model)}<small>{_text(strategy_text(record))}</small></th>'
-    )
+    full = escaped(strategy_text(record, full=True))
+    short = escaped(strategy_text(record))
+    return f'<th title="{full}">{escaped(row.model)}<small>{short}</small></th>'
 
 
 def _cell(row: Row, column: Column) -> str:
     name = column.metric
     if column.printed:
         found = row.printed.get(name, ())
-        lines = (f"<div>{p.text} <small>{_text(p.method)}</small></div>" for p in found)
+        lines = (f"<div>{p.text} <small>{escaped(p.method)}</small></div>" for p in found)
         return _tag("td", "".join(lines), "printed")
     metric = row.record.metrics.get(name)
     if metric is None:
@@ -230,8 +229,8 @@ def _printed(figures: Sequence[Printed]) -> str:
     if not figures:
         return ""
     rows = "".join(
-        f"<tr><td>{_text(p.model)}</td><td>{_text(p.method)}</td><td>{_text(p.metric)}</td>"
-        f"<td>{p.text}</td><td>{_text(p.origin)}</td></tr>\n"
+        f"<tr><td>{escaped(p.model)}</td><td>{escaped(p.method)}</td><td>{escaped(p.metric)}</td>"
+        f"<td>{p.text}</td><td>{escaped(p.origin)}</td></tr>\n"
         for p in figures
     )
     return f"""<details><summary>What papers print</summary>
@@ -243,15 +242,15 @@ def _printed(figures: Sequence[Printed]) -> str:
 def _facts(section: Section) -> str:
     """What it takes to make each number again."""
     rows = "".join(
-        f"<tr><td>{_text(row.model)}</td>"
-        f"<td>{_text(strategy_text(row.record, full=True))}</td>"
-        f"<td>{_text(row.record.image_fingerprint)}</td>"
-        f"<td>{_text(row.record.text_fingerprint)}</td><td>{row.record.seed}</td>"
-        f"<td>{_text(', '.join(f'{n} {v}' for n, v in row.record.versions.items()))}</td></tr>\n"
+        f"<tr><td>{escaped(row.model)}</td>"
+        f"<td>{escaped(strategy_text(row.record, full=True))}</td>"
+        f"<td>{escaped(row.record.image_fingerprint)}</td>"
+        f"<td>{escaped(row.record.text_fingerprint)}</td><td>{row.record.seed}</td>"
+        f"<td>{escaped(', '.join(f'{n} {v}' for n, v in row.record.versions.items()))}</td></tr>\n"
         for row in section.rows
     )
     return f"""<details><summary>What made each number</summary>
-<p>Data {_text(section.data)}.</p>
+<p>Data {escaped(section.data)}.</p>
 <div class="wide"><table class="facts"><thead><tr><th>model</th><th>strategy</th>
 <th>image side</th><th>text side</th><th>seed</th><th>versions</th></tr></thead>
 <tbody>{rows}</tbody></table></div></details>
@@ -260,8 +259,3 @@ def _facts(section: Section) -> str:
 
 def _tag(name: str, content: str, kind: str = "") -> str:
     return f'<{name} class="{kind}">{content}</{name}>' if kind else f"<{name}>{content}</{name}>"
-
-
-def _text(text: str) -> str:
-    # What was read from elsewhere need not be valid text.
-    return escape(text.encode("utf-8", "replace").decode())

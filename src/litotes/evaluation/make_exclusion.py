@@ -8,7 +8,7 @@ import numpy as np
 
 from litotes.errors import DataError
 from litotes.evaluation.exclusion import TOP, ExclusionPair
-from litotes.language.statements import HYBRID, Wording, say
+from litotes.language.statements import HYBRID, say
 from litotes.mining.things import find_content
 
 PAIRS = 40
@@ -55,20 +55,15 @@ def make_exclusion(
         )
     rng, names = Random(seed), list(captions)
 
-    def said(number: int) -> Wording:
-        thing = content.things[number]
-        return Wording(thing.bare, thing.phrase, thing.plural)
-
     def pair(a: int, b: int) -> ExclusionPair:
+        said = [content.things[i].wording for i in (a, b)]
         bad = content.shown[:, b]
         good = content.shown[:, a] & content.lacking[:, b]
         other = content.lacking[:, a] & content.lacking[:, b]
         return ExclusionPair(
             shown=content.things[a].name,
             excluded=content.things[b].name,
-            queries=[
-                say(form, said(a), said(b), sentence=False) for form in rng.sample(HYBRID, WORDINGS)
-            ],
+            queries=[say(form, *said, sentence=False) for form in rng.sample(HYBRID, WORDINGS)],
             **{
                 name: [names[i] for i in np.flatnonzero(rows)]
                 for name, rows in (("right", good), ("violating", bad), ("not_shown", other))

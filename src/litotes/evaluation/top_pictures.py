@@ -1,9 +1,6 @@
 """The first pictures of each strategy for some queries, side by side, as a part of a page."""
 
-import base64
-import io
 from collections.abc import Sequence
-from html import escape
 from pathlib import Path
 from typing import NamedTuple
 
@@ -12,6 +9,7 @@ from PIL import Image
 
 from litotes.backbones.encoder import DualEncoder
 from litotes.backbones.vectors import image_vectors
+from litotes.data.html import escaped, jpeg_data
 from litotes.data.images import open_image
 from litotes.evaluation.exclusion import ExclusionTask
 from litotes.evaluation.task import query_scores
@@ -67,7 +65,7 @@ def top_pictures(
 def pictures_html(answers: dict[str, list[Answer]]) -> str:
     """A part of a page: of each query a line a strategy."""
     parts = (
-        f"<h3>{_text(query)}</h3><div class='answers'>{''.join(map(_line, lines))}</div>"
+        f"<h3>{escaped(query)}</h3><div class='answers'>{''.join(map(_line, lines))}</div>"
         for query, lines in answers.items()
     )
     return f"<style>{_STYLE}</style><section><h2>First pictures</h2>{''.join(parts)}</section>"
@@ -76,21 +74,16 @@ def pictures_html(answers: dict[str, list[Answer]]) -> str:
 def _line(answer: Answer) -> str:
     frames = {True: "right", False: "wrong", None: "other"}
     pictures = "".join(
-        f'<img class="{frames[state]}" src="{_data(path)}" alt="{_text(path.name)}" loading="lazy">'
+        f'<img class="{frames[state]}" src="{_data(path)}" alt="{escaped(path.name)}" '
+        'loading="lazy">'
         for path, state in answer.pictures
     )
     # A grid has a cell for each that is missing too.
     empty = "<span></span>" * (SHOWN - len(answer.pictures))
-    return f"<span>{_text(answer.who)}</span>{pictures}{empty}"
+    return f"<span>{escaped(answer.who)}</span>{pictures}{empty}"
 
 
 def _data(path: Path) -> str:
     image = open_image(path)
     image.thumbnail((_SIDE, _SIDE), Image.Resampling.LANCZOS)
-    buffer = io.BytesIO()
-    image.save(buffer, format="JPEG", quality=80)
-    return f"data:image/jpeg;base64,{base64.b64encode(buffer.getvalue()).decode()}"
-
-
-def _text(text: str) -> str:
-    return escape(text.encode("utf-8", "replace").decode())
+    return jpeg_data(image, quality=80)

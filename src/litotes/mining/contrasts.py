@@ -113,15 +113,15 @@ def _exchanged(form: str, a: Thing, b: Thing, rng: Random) -> tuple[str, str]:
     """A form that is true of ``a`` and ``b``, and the false one with the two exchanged."""
     sentence, people = rng.random() < 0.5, rng.random() < 0.5
     return (
-        say(form, _wording(a), _denied(b, people), sentence=sentence),
-        say(form, _wording(b), _denied(a, people), sentence=sentence),
+        say(form, a.wording, _denied(b, people), sentence=sentence),
+        say(form, b.wording, _denied(a, people), sentence=sentence),
     )
 
 
 def _captioned(caption: str, a: Thing, b: Thing, rng: Random) -> tuple[str, str]:
     """A caption with what is lacking denied; and with it affirmed, or with ``a`` denied."""
     denies, affirms = rng.choice(CAPTIONED)
-    lacking, there = _wording(b), _wording(a)
+    lacking, there = b.wording, a.wording
     caption, sentence = clean(caption), rng.random() < 0.5
     # No sentence should contradict itself, so what the caption names is not denied.
     deny_shown = a.name != PERSON and a.name not in caption.lower() and rng.random() < 0.7
@@ -132,10 +132,6 @@ def _captioned(caption: str, a: Thing, b: Thing, rng: Random) -> tuple[str, str]
     )
 
 
-def _wording(thing: Thing) -> Wording:
-    return Wording(thing.bare, thing.phrase, thing.plural)
-
-
 def _denied(thing: Thing, people: bool) -> Wording:
     """Where there is no person there are no people either."""
-    return _PEOPLE if people and thing.name == PERSON else _wording(thing)
+    return _PEOPLE if people and thing.name == PERSON else thing.wording

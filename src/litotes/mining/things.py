@@ -33,6 +33,7 @@ from litotes.language import has_negation
 from litotes.language.lexicon import ANIMALS, BEINGS, MASS_NOUNS, POSITIONS, listed
 from litotes.language.parse import PIPELINE_LOCK, pipeline
 from litotes.language.phrasing import with_article
+from litotes.language.statements import Wording
 
 if TYPE_CHECKING:
     from spacy.tokens import Doc, Token
@@ -167,6 +168,11 @@ class Thing(NamedTuple):
     bare: str
     phrase: str
     plural: bool
+
+    @property
+    def wording(self) -> Wording:
+        """How statements say it."""
+        return Wording(self.bare, self.phrase, self.plural)
 
 
 @dataclass(frozen=True)

@@ -20,6 +20,7 @@ from rich.progress import Progress
 
 from litotes.data.images import FoundImage, open_file, scan_images
 from litotes.errors import DataError, ImageError
+from litotes.search.asked import unit_rows
 from litotes.search.build import IndexReport, content_hash, tidy
 from litotes.search.sources import Ids, Source
 from litotes.search.store import ELSEWHERE, HASH_BYTES, Store, to_rows
@@ -127,17 +128,16 @@ def _each_id(source: Source) -> Iterator[bytes | None]:
 
 
 def _unit_rows(source: Source, ids: Ids, vectors: NDArray[Any], before: int) -> NDArray[np.float32]:
-    values = np.asarray(vectors, dtype=np.float64)
-    norms = np.linalg.norm(values, axis=1)
-    wrong = np.flatnonzero(~np.isfinite(norms) | (norms == 0))
+    unit, wrong = unit_rows(vectors)
     if len(wrong):
         row = int(wrong[0])
-        what = "is zero" if norms[row] == 0 else "holds what is no finite number"
+        norm = np.linalg.norm(np.asarray(vectors[row], dtype=np.float64))
+        what = "is zero" if norm == 0 else "holds what is no finite number"
         raise DataError(
             f"{source.name}, row {before + row + 1} ({os.fsdecode(ids[row] or b'')!r}): "
             f"its vector {what}"
         )
-    return (values / norms[:, None]).astype(np.float32)
+    return unit
 
 
 def _facts(folder: Path, photo: FoundImage) -> Facts:

@@ -2,6 +2,7 @@
 
 import os
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 import torch
@@ -85,10 +86,19 @@ def unit_vector(vector: ArrayLike, dim: int) -> NDArray[np.float32]:
     values = np.asarray(vector, dtype=np.float64)
     if values.shape != (dim,):
         raise ValueError(f"the vector has shape {values.shape}; the index needs ({dim},)")
-    norm = np.linalg.norm(values)
-    if not np.isfinite(norm) or norm == 0:
+    unit, wrong = unit_rows(values[None])
+    if len(wrong):
         raise ValueError("the vector must be finite and not zero: it has no direction")
-    return (values / norm).astype(np.float32)
+    return unit[0]
+
+
+def unit_rows(values: NDArray[Any]) -> tuple[NDArray[np.float32], NDArray[np.intp]]:
+    """Vectors ``(N, d)`` at unit length, and the numbers of those that are zero or not finite."""
+    rows = np.asarray(values, dtype=np.float64)
+    norms = np.linalg.norm(rows, axis=1)
+    wrong = np.flatnonzero(~np.isfinite(norms) | (norms == 0))
+    with np.errstate(invalid="ignore", divide="ignore"):
+        return (rows / norms[:, None]).astype(np.float32), wrong
 
 
 def _excluded(part: str) -> str:

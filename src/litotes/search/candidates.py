@@ -11,7 +11,7 @@ from torch import Tensor
 from litotes import strategies
 from litotes.backbones.encoder import DualEncoder
 from litotes.language import Query
-from litotes.search.asked import join
+from litotes.search.asked import join, unit_rows
 from litotes.strategies import ByVector, Images, Strategy
 from litotes.strategies.reference import filled_up, reference
 
@@ -95,11 +95,10 @@ def _unit_rows(values: ArrayLike, dim: int, what: str) -> Tensor:
         rows = rows.reshape(-1, dim) if rows.ndim < 2 else rows
     if rows.ndim != 2 or rows.shape[1] != dim:
         raise ValueError(f"{what} have shape {rows.shape}; the encoder needs (N, {dim})")
-    norms = np.linalg.norm(rows, axis=1)
-    wrong = np.flatnonzero(~np.isfinite(norms) | (norms == 0))
+    unit, wrong = unit_rows(rows)
     if len(wrong):
         raise ValueError(
             f"{what}[{wrong[0]}] is zero or not finite, as are {len(wrong) - 1} others: "
             f"they have no direction"
         )
-    return torch.from_numpy((rows / norms[:, None]).astype(np.float32))
+    return torch.from_numpy(unit)

@@ -1,13 +1,11 @@
 """A contact sheet: what a search found, as one HTML file that needs no other."""
 
-import base64
-import io
 from collections.abc import Callable, Mapping, Sequence
-from html import escape
 from typing import TYPE_CHECKING
 
 from PIL import Image
 
+from litotes.data.html import escaped, jpeg_data
 from litotes.data.images import open_image
 from litotes.errors import ImageError
 from litotes.language import Query
@@ -81,6 +79,7 @@ def contact_sheet(
     parts = "".join(_answered(query, answers, index, judge) for query, answers in asked)
     count = len(index)
     names = dict.fromkeys(name for _, answers in asked for name in answers)
+    strategies = escaped(", ".join(names))
     return f"""<!DOCTYPE html>
 <html lang="en">
 <head>
@@ -88,12 +87,12 @@ def contact_sheet(
 <meta name="viewport" content="width=device-width, initial-scale=1">
 <meta http-equiv="Content-Security-Policy"
   content="default-src 'none'; img-src data:; style-src 'unsafe-inline'">
-<title>{_text(title or asked[0][0].raw)}</title>
+<title>{escaped(title or asked[0][0].raw)}</title>
 <style>{_STYLE}</style>
 </head>
 <body>
 {parts}
-<footer>{count:,} photos · model {_text(index.encoder.label)} · {_text(", ".join(names))}</footer>
+<footer>{count:,} photos · model {escaped(index.encoder.label)} · {strategies}</footer>
 </body>
 </html>
 """
@@ -107,19 +106,19 @@ def _answered(query: Query, answers: Answers, index: "PhotoIndex", judge: Judge 
         )
         for name, results in answers.items()
     )
-    return f"""<h1>{_text(query.raw)}</h1>
+    return f"""<h1>{escaped(query.raw)}</h1>
 <p class="parsed">{_parsed(query)}</p>
 {sections}"""
 
 
 def _parsed(query: Query) -> str:
-    wanted = f'<span class="yes">{_text(query.affirmed)}</span>' if query.affirmed else ""
-    excluded = (f'<span class="no"><b>not</b> {_text(item)}</span>' for item in query.negated)
+    wanted = f'<span class="yes">{escaped(query.affirmed)}</span>' if query.affirmed else ""
+    excluded = (f'<span class="no"><b>not</b> {escaped(item)}</span>' for item in query.negated)
     return wanted + "".join(excluded) if query.negated else ""
 
 
 def _section(title: str, items: Sequence[str]) -> str:
-    heading = f"<h2>{_text(title)}</h2>" if title else ""
+    heading = f"<h2>{escaped(title)}</h2>" if title else ""
     photos = "\n".join(items)
     return f'<section>{heading}<ol class="photos">\n{photos}\n</ol></section>\n'
 
@@ -127,14 +126,14 @@ def _section(title: str, items: Sequence[str]) -> str:
 def _item(result: "Result", index: "PhotoIndex", verdict: bool | None) -> str:
     mark = {True: ' class="right"', False: ' class="wrong"', None: ""}[verdict]
     whole = str(result.path.relative_to(index.folder)) if result.is_photo else result.label
-    name = _text(result.path.name)
+    name = escaped(result.path.name)
     # A panorama is cut at the sides, and a tall picture at its ends. Of what was indexed by its
     # vector alone the measures may not be known.
     ratio = min(max(result.width / result.height, 0.5), 3) if result.height else 1.5
     return (
         f'<li{mark} style="--ratio: {ratio:.3f}"><figure>{_picture(result, name)}'
         f'<figcaption><span class="rank">{result.rank}</span>'
-        f'<span class="name" title="{_text(whole)}">{name}'
+        f'<span class="name" title="{escaped(whole)}">{name}'
         f'</span><span class="score">{result.score:.3f}</span></figcaption></figure></li>'
     )
 
@@ -144,14 +143,6 @@ def _picture(result: "Result", name: str) -> str:
         image = open_image(result.path)
     except ImageError as error:
         reason = str(error).removeprefix(f"{result.path}: ")
-        return f'<div class="missing">{_text(reason)}</div>'
+        return f'<div class="missing">{escaped(reason)}</div>'
     image.thumbnail((_THUMBNAIL, _THUMBNAIL), Image.Resampling.LANCZOS)
-    buffer = io.BytesIO()
-    image.save(buffer, format="JPEG", quality=85)
-    data = base64.b64encode(buffer.getvalue()).decode()
-    return f'<img src="data:image/jpeg;base64,{data}" alt="{name}" loading="lazy">'
-
-
-def _text(text: str) -> str:
-    # A file name need not be valid text.
-    return escape(text.encode("utf-8", "replace").decode())
+    return f'<img src="{jpeg_data(image, quality=85)}" alt="{name}" loading="lazy">'

@@ -27,7 +27,6 @@ from litotes.language.statements import (
     CAPTIONED,
     HYBRID,
     NEGATIVE,
-    Wording,
     say,
 )
 from litotes.mining.quadruplets import drawn_order, quadruplets, rule_negator
@@ -183,8 +182,7 @@ class StatementExamples:
         return _Statement(text, row, (), (thing,), anchor)
 
     def _say(self, form: str, a: int, b: int, sentence: bool, caption: str = "") -> str:
-        things = (self.content.things[i] for i in (a, b))
-        first, second = (Wording(thing.bare, thing.phrase, thing.plural) for thing in things)
+        first, second = (self.content.things[i].wording for i in (a, b))
         return say(form, first, second, sentence=sentence, caption=caption)
 
     def _anchor(self, text: str, affirmed: Sequence[int], denied: Sequence[int]) -> Anchor | None:

@@ -1,9 +1,8 @@
 """Judges behind a server that speaks OpenAI's chat API; see :mod:`litotes.language.llm`."""
 
-import base64
-import io
 from collections.abc import Callable, Sequence
 
+from litotes.data.html import jpeg_data
 from litotes.evaluation.judges.base import (
     PROMPT,
     Judge,
@@ -60,9 +59,7 @@ def data_url(image: Picture, longest_side: int) -> str:
     Raises:
         ImageError: the file cannot be read as a picture.
     """
-    buffer = io.BytesIO()
-    limited(image, longest_side).save(buffer, "JPEG", quality=_JPEG_QUALITY)
-    return "data:image/jpeg;base64," + base64.b64encode(buffer.getvalue()).decode()
+    return jpeg_data(limited(image, longest_side), _JPEG_QUALITY)
 
 
 def _question(url: str, question: str) -> Messages:
