@@ -65,9 +65,9 @@ def test_a_suite_is_measured_once_and_shown(litotes: Litotes, data: Path, tmp_pa
     two = ("--strategy", "plain", "--strategy", "calibrated")
     first = litotes(*asked, *two, "--html", page, "--into", text)
     records = read_records(out)
-    tasks = {"exclusion", "multiple choice", "negbench-retrieval", "retrieval"}
+    tasks = {"exclusion", "multiple choice", "negbench-retrieval", "retrieval", "latency"}
     assert {r.task for r in records} == tasks | {"not-class", "kind-not-class"}
-    assert len(records) == 2 * 6
+    assert len(records) == 2 * 7
     table = first.stdout.strip().splitlines()
     assert [line.split("|")[2].strip() for line in table[2:]] == ["plain", "calibrated"]
     assert "\n".join(table) in text.read_text()
@@ -79,7 +79,7 @@ def test_a_suite_is_measured_once_and_shown(litotes: Litotes, data: Path, tmp_pa
     assert again.stdout.strip().splitlines() == table
     assert out.stat().st_mtime_ns == written
     more = litotes(*asked, *two, "--strategy", "subtract")
-    assert len(read_records(out)) == 3 * 6
+    assert len(read_records(out)) == 3 * 7
     assert "subtract" in more.stdout
 
 

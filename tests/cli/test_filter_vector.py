@@ -74,6 +74,10 @@ def test_paths_are_raw_and_best_first(litotes: Litotes, colors: Path) -> None:
 def test_no_match_is_status_one(litotes: Litotes, colors: Path) -> None:
     result = litotes("filter", colors, "a red picture", "--min-probability", 1)
     assert (result.exit_code, result.stdout, result.exception.code) == (1, "", 1)  # type: ignore[union-attr]
+    # What it says of the surest is what one may ask for.
+    surest = float(result.stderr.split()[-1])
+    assert expected(colors, "a red picture", surest - 1e-3)
+    assert not expected(colors, "a red picture", min(1, surest + 1e-3))
     result = litotes("filter", colors, "red", "--min-probability", 1, "--json")
     assert (result.exit_code, json.loads(result.stdout)["matches"]) == (1, [])
 

@@ -110,6 +110,7 @@ def _tasks(data: Path | None, split: str, count: int) -> dict[str, Run]:
     else:
         places = dict.fromkeys(PHOTOGRAPHS, data / "flickr8k")
         places["class-exclusion"] = data / CIFAR
+    places["latency"] = None
     return {
         name: read_task(
             Asked(name, place, None, split, count, 0, _classes(name), None, None, sweep=False)

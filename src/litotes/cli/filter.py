@@ -37,6 +37,9 @@ if TYPE_CHECKING:
     from litotes.language import Query
     from litotes.search import PhotoIndex, Result
 
+#: Where nothing matches, the surest of so many is told.
+NEAREST = 50
+
 
 def filter_photos(
     folder: PhotoFolder,
@@ -47,7 +50,7 @@ def filter_photos(
     min_probability: Annotated[
         float,
         typer.Option(min=0, max=1, help="How surely a photo has to match."),
-    ] = 0.9,
+    ] = 0.5,
     null: Annotated[
         bool, typer.Option("-0", "--null", help="End each path with a zero byte, for xargs -0.")
     ] = False,
@@ -99,6 +102,13 @@ def filter_photos(
     if sys.stderr.isatty():
         typer.echo(f"{len(found):,} of {len(index):,} photos", err=True)
     if not found:
+        nearest = index.search(query, NEAREST, exclude=things, like=likes, unlike=unlikes)
+        reasons = index.explain(nearest, query, exclude=things, like=likes, unlike=unlikes)
+        best = max(why.probability for why in reasons)
+        typer.echo(
+            f"no photo reaches {min_probability:g}: of the nearest the surest is at {best:.4f}",
+            err=True,
+        )
         raise typer.Exit(1)
 
 

@@ -204,6 +204,12 @@ def _classification(asked: Asked) -> Run:
     return ClassificationTask.read(asked.place, asked.classes, asked.templates).run
 
 
+def _latency(asked: Asked) -> Run:
+    from litotes.evaluation.latency import LatencyTask
+
+    return LatencyTask(asked.split).run
+
+
 def _linear_probe(asked: Asked) -> Run:
     from litotes.evaluation.classification import LinearProbeTask
 
@@ -278,5 +284,6 @@ TASKS: dict[str, Callable[[Asked], Run]] = {
     "sharegpt4v": _published("sharegpt4v"),
     "classification": _classification,
     "linear-probe": _linear_probe,
+    "latency": _latency,
 }
 """How each task reads its data."""

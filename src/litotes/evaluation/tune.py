@@ -42,7 +42,7 @@ GRIDS: Mapping[type[Tunable], Grid] = {
         "excluded_threshold": (0.5, 1.0, 1.5, 2.0),
         "excluded_slope": (0.5, 1.0, 2.0),
         "votes": (0.0, 0.25, 0.5, 0.7),
-        "beta": (0.3, 0.5, 0.7),
+        "beta": (0.2, 0.4, 0.6),
     },
 }
 """What is tried of each setting."""

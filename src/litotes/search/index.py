@@ -50,7 +50,7 @@ from litotes.strategies.reference import filled_up
 T = TypeVar("T")
 
 #: Photos that a strategy's scores judge: so many at least, and so many for each that is asked for.
-CANDIDATES = 300
+CANDIDATES = 100
 CANDIDATES_A_RESULT = 5
 #: Photos that tell how an index is made up; with so few or fewer, all of them.
 SAMPLE = 2048
@@ -268,7 +268,7 @@ class PhotoIndex:
 
     def __len__(self) -> int:
         """Photos in the index."""
-        return int(self._fresh().table.count_rows())
+        return self._fresh().count()
 
     def vectors(self, batch_size: int = 4096) -> Iterator[tuple[list[Path], NDArray[np.float32]]]:
         """Paths and unit vectors ``(B, d)`` of all photos, a batch at a time, in no set order."""
@@ -343,7 +343,8 @@ class PhotoIndex:
             LitotesError: as :meth:`search`; a photo is no longer in the index.
         """
         judge = self._judge(query, strategy, exclude, like, unlike)
-        rows = self._candidates(judge.vector, len(results)).select(["path", "vector"])
+        rows = self._steadily(lambda store: self._candidates(store, judge.vector, len(results)))
+        rows = rows.select(["path", "vector"])
         missing = {os.fsencode(r.id) for r in results}.difference(rows["path"].to_pylist())
         if missing:
             rows = pa.concat_tables([rows, self._fresh().of_paths(missing, "path", "vector")])
@@ -358,7 +359,7 @@ class PhotoIndex:
     def filter(
         self,
         query: str | Query | None = None,
-        min_probability: float = 0.9,
+        min_probability: float = 0.5,
         *,
         exclude: Sequence[str] = (),
         like: Sequence[Example] = (),
@@ -415,14 +416,18 @@ class PhotoIndex:
         """
         _check_count(k)
         direction = unit_vector(vector, self.dim)
-        rows = self._nearest(direction, min(k, self._photos()))
+        rows = self._steadily(lambda store: self._nearest(store, direction, k))
         return self._results((row, 1.0 - row["_distance"]) for row in rows)
 
     def _judged(self, query: Query, k: int, strategy: Strategy | ByExample) -> list[Result]:
         """The best of the candidates that a strategy's vector finds, by its scores."""
         _check_count(k)
-        rows = self._candidates(strategy.vectors([query], self.encoder)[0].numpy(), k)
-        candidates = Images(torch.from_numpy(to_numpy(rows["vector"]).copy()), self._sample())
+        vector = strategy.vectors([query], self.encoder)[0].numpy()
+        # One table for both: to open it takes some milliseconds.
+        rows, sample = self._steadily(
+            lambda store: (self._candidates(store, vector, k), self._sample(store))
+        )
+        candidates = Images(torch.from_numpy(to_numpy(rows["vector"]).copy()), sample)
         scores = strategy.scores([query], self.encoder, candidates)[0]
         records = rows.drop_columns(["vector"]).to_pylist()
         judged = sorted(
@@ -430,10 +435,10 @@ class PhotoIndex:
         )
         return self._results((row, math.exp(score)) for row, score in judged[:k])
 
-    def _candidates(self, vector: NDArray[np.float32], k: int) -> Any:
+    def _candidates(self, store: Store, vector: NDArray[np.float32], k: int) -> Any:
         """Rows among which the best ``k`` are looked for, with their vectors."""
-        limit = min(max(CANDIDATES, CANDIDATES_A_RESULT * k), self._photos())
-        return self._scan(vector, limit, "vector")
+        limit = min(max(CANDIDATES, CANDIDATES_A_RESULT * k), self._photos(store))
+        return store.nearest(vector, limit, "vector")
 
     def _judge(
         self,
@@ -444,8 +449,9 @@ class PhotoIndex:
         unlike: Sequence[Example],
     ) -> Judge:
         asked = join(query, exclude, count_examples(like, unlike))
-        photos = self._photos()
-        if photos < FEW and len(self._sample().vectors) < FEW:
+        store = self._fresh()
+        photos, sample = self._photos(store), self._sample(store)
+        if photos < FEW and len(sample.vectors) < FEW:
             warnings.warn(
                 f"with {photos} photos probabilities say little: a photo is judged beside the "
                 f"others of its index",
@@ -453,7 +459,7 @@ class PhotoIndex:
                 stacklevel=3,
             )
         weigher = self._weigher(strategy, like, unlike)
-        return Judge(asked, weigher, self.encoder, self._sample())
+        return Judge(asked, weigher, self.encoder, sample)
 
     def _weigher(
         self, strategy: str | Strategy, like: Sequence[Example], unlike: Sequence[Example]
@@ -466,14 +472,14 @@ class PhotoIndex:
         if not count_examples(like, unlike):
             return found
         wanted, unwanted = (example_vectors(given, self.encoder) for given in (like, unlike))
-        self._photos()
-        return ByExample(found, wanted, unwanted, self._sample())
+        store = self._fresh()
+        self._photos(store)
+        return ByExample(found, wanted, unwanted, self._sample(store))
 
-    def _sample(self) -> Images:
+    def _sample(self, store: Store) -> Images:
         """Photos drawn by lot, which tell how alike photos of this index are to a text; of a small
         index all, and reference pictures beside them.
         """
-        store = self._fresh()
         version = store.table.version
         if self._sampled is None or self._sampled[0] != version:
             ids = store.read("_rowid")["_rowid"].to_numpy()
@@ -484,8 +490,8 @@ class PhotoIndex:
             self._sampled = version, Images(known)
         return self._sampled[1]
 
-    def _photos(self) -> int:
-        photos = len(self)
+    def _photos(self, store: Store) -> int:
+        photos = store.count()
         if not photos:
             raise PhotoIndexError(f"{self.folder}: the photo index is empty")
         return photos
@@ -504,20 +510,18 @@ class PhotoIndex:
             for rank, (row, score) in enumerate(scored, start=1)
         ]
 
-    def _nearest(self, vector: NDArray[np.float32], k: int) -> list[dict[str, Any]]:
+    def _nearest(self, store: Store, vector: NDArray[np.float32], k: int) -> list[dict[str, Any]]:
         """The ``k`` nearest rows. Ever more are asked for until none can tie with the last."""
+        k = min(k, self._photos(store))
         limit = k + 1
         while True:
-            rows = self._scan(vector, limit)
+            rows = store.nearest(vector, limit)
             distances = rows["_distance"].to_numpy()
             if len(distances) < limit or distances[-1] > distances[k - 1]:
                 order = rows.sort_by([("_distance", "ascending"), ("path", "ascending")])
                 best: list[dict[str, Any]] = order.slice(0, k).to_pylist()
                 return best
             limit *= 4
-
-    def _scan(self, vector: NDArray[np.float32], limit: int, *more: str) -> Any:
-        return self._steadily(lambda store: store.nearest(vector, limit, *more))
 
     def _steadily(self, work: Callable[[Store], T]) -> T:
         """What is read from the table as it is now, or a moment later."""

@@ -92,7 +92,7 @@ def find_matches(
         min_probability: of a match.
         on_judged: told how many photos are judged and how many are to be.
     """
-    total = store.table.count_rows()
+    total = store.count()
     found: list[tuple[dict[str, Any], Explanation]] = []
     judged = np.empty(0, np.uint64)
     farthest, limit = math.inf, min(TOGETHER, total)

@@ -139,6 +139,11 @@ class Store:
             table.checkout(self.table.version)
             return type(self)(self.location, table)
 
+    def count(self, which: str | None = None) -> int:
+        """How many rows there are, of all or of those that an SQL condition names."""
+        with errors(self.location, "read"):
+            return int(self.table.count_rows(which))
+
     def read(self, *columns: str) -> Any:
         """Columns of all rows as an Arrow table, with ``_rowid``."""
         with errors(self.location, "read"):
@@ -205,8 +210,7 @@ class Store:
 
     def elsewhere(self) -> int:
         """How many rows have no photo in the folder."""
-        with errors(self.location, "read"):
-            return int(self.table.count_rows(f"size = {ELSEWHERE}"))
+        return self.count(f"size = {ELSEWHERE}")
 
     def tidy(self) -> None:
         """Merge small fragments and drop old versions, if there are many. Needs the lock."""

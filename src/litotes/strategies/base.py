@@ -54,9 +54,18 @@ class Images:
         others = self.background.vectors
         if self.background is self:
             return others
-        here = {row.tobytes() for row in self.vectors.numpy()}
-        new = [i for i, row in enumerate(others.numpy()) if row.tobytes() not in here]
+        places = self.background._places
+        new = torch.ones(len(others), dtype=torch.bool)
+        new[[i for row in self.vectors.numpy() for i in places.get(row.tobytes(), ())]] = False
         return torch.cat([self.vectors, others[new]])
+
+    @cached_property
+    def _places(self) -> dict[bytes, list[int]]:
+        """Where each vector stands, and where its copies."""
+        places: dict[bytes, list[int]] = {}
+        for place, row in enumerate(self.vectors.numpy()):
+            places.setdefault(row.tobytes(), []).append(place)
+        return places
 
 
 class Statements(NamedTuple):

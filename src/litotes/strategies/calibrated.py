@@ -50,9 +50,10 @@ class Calibrated:
     Each is ``σ(± k (z − t))``, where z is the robust z-score, among the pictures, of
     ``(e − λ e_anything) · v``; e is the unit vector of the part's text, and v the mean of a
     picture's vector and, by their share of the votes, of its nearest neighbours' mean. What is
-    asked for in many words is meant for few pictures: for w words beyond :data:`GENERAL` of them
-    t is higher by ``w · threshold_a_word``, up to ``highest_threshold``, and the neighbours' share
-    is that much smaller. Statements are compared by the sum of their log-odds ``± (z − t)``: a
+    asked for in many words is meant for few pictures, and unlike a text that says nothing: for w
+    words beyond G = :data:`GENERAL` of them t is higher by ``w · threshold_a_word``, up to
+    ``highest_threshold``, and λ, the neighbours' share and β are ``G / (G + w)`` of what they are
+    for few. Statements are compared by the sum of their log-odds ``± (z − t)``: a
     conjunction is not less likely there for being longer. The defaults suit most encoders;
     :data:`SUITED` holds those chosen on dev.
 
@@ -69,7 +70,8 @@ class Calibrated:
         excluded_slope: its k.
         votes: the neighbours' share. They average away what an encoder gets wrong of single
             pictures, but also what sets a picture apart.
-        beta: of the single vector: how much each excluded thing is taken away.
+        beta: of the single vector ``e_affirmed − β Σ e_excluded``: how much each excluded thing is
+            taken away.
     """
 
     affirmed: str = "a photo of {}"
@@ -83,19 +85,18 @@ class Calibrated:
     excluded_threshold: float = 1.0
     excluded_slope: float = 1.0
     votes: float = 0.5
-    beta: float = 0.5
+    beta: float = 0.4
 
     name = "calibrated"
 
     def vectors(self, queries: Sequence[Query], encoder: DualEncoder) -> Tensor:
-        """Unit query vectors ``(Q, d)``: parts taken away from each other, read beside a text that
-        says nothing.
-        """
+        """Unit query vectors ``(Q, d)``: what is excluded taken away from what is affirmed."""
 
         def answer(negated: Sequence[Query]) -> Tensor:
-            wanted, unwanted, anything = self._encoded(negated, encoder)
-            taken = self.beta * torch.stack([parts.sum(0) for parts in unwanted])
-            return normalize(wanted - self.affirmed_contrast * anything - taken, dim=-1)
+            wanted, unwanted, _ = self._encoded(negated, encoder)
+            taken = torch.stack([parts.sum(0) for parts in unwanted])
+            beta = self.beta * _generality(_words(negated))
+            return normalize(wanted - beta[:, None] * taken, dim=-1)
 
         return where_negated(queries, partial(Plain().vectors, encoder=encoder), answer)
 
@@ -121,9 +122,8 @@ class Calibrated:
         """As :meth:`probabilities`, of queries whose evidence is at hand."""
         found = []
         for one in evidence:
-            further = (one.words - GENERAL).clamp(min=0)
-            z = _standing(one.wanted, self.votes * GENERAL / (GENERAL + further), images)
-            raised = self.affirmed_threshold + self.threshold_a_word * further
+            z = _standing(one.wanted, self.votes * _generality(one.words), images)
+            raised = self.affirmed_threshold + self.threshold_a_word * _further(one.words)
             highest = max(self.affirmed_threshold, self.highest_threshold)
             sure = z - raised.clamp(max=highest)[:, None]
             shown = logsigmoid(self.affirmed_slope * sure).sum(0)
@@ -151,14 +151,16 @@ class Calibrated:
     def evidence(self, queries: Sequence[Query], encoder: DualEncoder) -> list[Evidence]:
         """What tells of pictures what each query affirms and excludes."""
         wanted, unwanted, anything = self._encoded(queries, encoder)
-        wanted = wanted - self.affirmed_contrast * anything
+        words = _words(queries)
+        contrast = self.affirmed_contrast * _generality(words)
+        wanted = wanted - contrast[:, None] * anything
         return [
             Evidence(
-                affirmed[None][: bool(query.affirmed)],
+                wanted[row : row + bool(query.affirmed)],
                 excluded - self.excluded_contrast * anything,
-                torch.tensor([len(query.affirmed.split())][: bool(query.affirmed)]),
+                words[row : row + bool(query.affirmed)],
             )
-            for query, affirmed, excluded in zip(queries, wanted, unwanted, strict=True)
+            for row, (query, excluded) in enumerate(zip(queries, unwanted, strict=True))
         ]
 
     def _encoded(
@@ -250,6 +252,20 @@ def unframed(query: Query) -> Query:
     """An affirmative query, asking for what its sentence is about: "a photo of X" for X."""
     content = strip_frames(query.affirmed).strip().rstrip(".")
     return Query(content or query.affirmed, (), query.raw)
+
+
+def _words(queries: Sequence[Query]) -> Tensor:
+    """In how many words each query says what it affirms ``(Q,)``."""
+    return torch.tensor([len(query.affirmed.split()) for query in queries])
+
+
+def _further(words: Tensor) -> Tensor:
+    return (words - GENERAL).clamp(min=0)
+
+
+def _generality(words: Tensor) -> Tensor:
+    """1 for what is said in few words, the less the more there are."""
+    return GENERAL / (GENERAL + _further(words))
 
 
 def _place(values: Tensor) -> tuple[Tensor, Tensor]:

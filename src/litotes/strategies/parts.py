@@ -63,6 +63,12 @@ def _encoded(texts: Sequence[str], encoder: DualEncoder) -> list[Tensor]:
     return [found[key] for key in keys]
 
 
+def forget_parts() -> None:
+    """Forget the vectors of parts that were asked for."""
+    with _LOCK:
+        _RECENT.clear()
+
+
 def answered(
     queries: Sequence[Query],
     encoder: DualEncoder,
