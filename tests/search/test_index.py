@@ -386,7 +386,7 @@ def test_a_strategy_that_scores_judges_its_candidates(
     alike = vectors @ direction
     results = index.search(Query("a", ("b",), "a, no b"), k, Odd(direction))  # type: ignore[arg-type]
     # Equal ones may be candidates or not.
-    candidates = np.sort(alike)[::-1][: max(300, 5 * k)]
+    candidates = np.sort(alike)[::-1][: max(100, 5 * k)]
     expected = np.exp(-candidates[::-1][:k])
     np.testing.assert_allclose([result.score for result in results], expected, atol=1e-6)
     of_name = dict(zip(names.tolist(), np.exp(-alike).tolist(), strict=True))

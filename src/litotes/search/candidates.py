@@ -43,7 +43,7 @@ def rerank(
         ids: N of them, of any kind.
         vectors: of the candidates ``(N, d)``, of any length.
         encoder: reads the query; its image side made the vectors.
-        sample: vectors drawn by lot from the whole index ``(M, d)``; about two thousand will do.
+        sample: vectors drawn by lot from the whole index ``(M, d)``; about a thousand will do.
             `calibrated` reads how alike a picture is to a text beside how alike pictures of the
             index are. Without a sample the bundled models have reference pictures; any other
             knows only the candidates, which are all alike to the query: what most of them show

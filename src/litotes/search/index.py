@@ -53,7 +53,7 @@ T = TypeVar("T")
 CANDIDATES = 100
 CANDIDATES_A_RESULT = 5
 #: Photos that tell how an index is made up; with so few or fewer, all of them.
-SAMPLE = 2048
+SAMPLE = 1024
 #: With fewer photos in an index, probabilities are said to say little.
 FEW = 50
 

@@ -36,28 +36,29 @@ class Images:
         """The mean of the ten vectors nearest to each ``(N, d)``; copies of it do not count, and
         what has no other neighbour is its own.
         """
-        pool = self._pool()
+        known = self.background is self
+        tables = [self.vectors] if known else [self.vectors, self.background.vectors]
+        again = [] if known else self._again()
+        pool = sum(map(len, tables))
         parts = []
-        at_once = max(1, _AT_ONCE // len(pool))
-        for part in self.vectors.split(at_once):
-            alike = part @ pool.T
+        for part in self.vectors.split(max(1, _AT_ONCE // pool)):
+            alike = torch.cat([part @ table.T for table in tables], dim=1)
+            alike[:, again] = -torch.inf
             near = alike.masked_fill_(alike > _COPY, -torch.inf)
-            near = near.topk(min(NEIGHBOURS, len(pool)), dim=1)
+            near = near.topk(min(NEIGHBOURS, pool), dim=1)
             votes = (near.values > -torch.inf).float()
             heard = votes.sum(1, keepdim=True)
-            mean = torch.einsum("qn,qnd->qd", votes, pool[near.indices]) / heard.clamp(min=1)
-            parts.append(torch.where(heard > 0, mean, part))
+            mean = torch.einsum("qn,qnd->qd", votes, _rows(tables, near.indices))
+            parts.append(torch.where(heard > 0, mean / heard.clamp(min=1), part))
         return torch.cat(parts)
 
-    def _pool(self) -> Tensor:
-        """Where neighbours are looked for: candidates and sample, with none twice."""
-        others = self.background.vectors
-        if self.background is self:
-            return others
+    def _again(self) -> list[int]:
+        """Where candidates stand in the sample, counted on behind the candidates: a picture has one
+        vote.
+        """
         places = self.background._places
-        new = torch.ones(len(others), dtype=torch.bool)
-        new[[i for row in self.vectors.numpy() for i in places.get(row.tobytes(), ())]] = False
-        return torch.cat([self.vectors, others[new]])
+        found = (places.get(row.tobytes(), ()) for row in self.vectors.numpy())
+        return [len(self.vectors) + place for of_row in found for place in of_row]
 
     @cached_property
     def _places(self) -> dict[bytes, list[int]]:
@@ -66,6 +67,18 @@ class Images:
         for place, row in enumerate(self.vectors.numpy()):
             places.setdefault(row.tobytes(), []).append(place)
         return places
+
+
+def _rows(tables: Sequence[Tensor], places: Tensor) -> Tensor:
+    """Rows of one table, or of two as if one stood behind the other ``(…, d)``: to put them
+    together takes longer than all else.
+    """
+    first = tables[0]
+    rows = first[places.clamp(max=len(first) - 1)]
+    if len(tables) == 1:
+        return rows
+    second = tables[1][(places - len(first)).clamp(min=0)]
+    return torch.where((places < len(first))[..., None], rows, second)
 
 
 class Statements(NamedTuple):

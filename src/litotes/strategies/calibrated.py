@@ -122,13 +122,15 @@ class Calibrated:
         """As :meth:`probabilities`, of queries whose evidence is at hand."""
         found = []
         for one in evidence:
-            z = _standing(one.wanted, self.votes * _generality(one.words), images)
+            counts = len(one.wanted), len(one.unwanted)
+            shares = self.votes * torch.cat([_generality(one.words), torch.ones(counts[1])])
+            z = _standing(torch.cat([one.wanted, one.unwanted]), shares, images)
+            wanted, unwanted = z.split(counts)
             raised = self.affirmed_threshold + self.threshold_a_word * _further(one.words)
             highest = max(self.affirmed_threshold, self.highest_threshold)
-            sure = z - raised.clamp(max=highest)[:, None]
+            sure = wanted - raised.clamp(max=highest)[:, None]
             shown = logsigmoid(self.affirmed_slope * sure).sum(0)
-            z = _standing(one.unwanted, torch.full((len(one.unwanted),), self.votes), images)
-            absent = logsigmoid(-self.excluded_slope * (z - self.excluded_threshold))
+            absent = logsigmoid(-self.excluded_slope * (unwanted - self.excluded_threshold))
             found.append((shown, absent))
         return found
 
