@@ -17,13 +17,14 @@ check: $(VENV)/installed
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 
-# constraints.txt pins what is slow to fetch; pyproject.toml stays open. Of clip-benchmark only the
-# functions are compared with: its own dependencies are many and large.
+# constraints.txt pins what is slow to fetch; pyproject.toml stays open. Most of what is installed is
+# never imported, so Python compiles it when it is. Of clip-benchmark only the functions are compared
+# with: its own dependencies are many and large.
 $(VENV)/installed: pyproject.toml constraints.txt
 	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
-	$(BIN)/python -m pip install --quiet --constraint constraints.txt torch torchvision
-	$(BIN)/python -m pip install --quiet --constraint constraints.txt --editable '.[dev]'
-	$(BIN)/python -m pip install --quiet --no-deps clip-benchmark==1.6.2
+	$(BIN)/python -m pip install --quiet --no-compile --constraint constraints.txt torch torchvision
+	$(BIN)/python -m pip install --quiet --no-compile --constraint constraints.txt --editable '.[dev]'
+	$(BIN)/python -m pip install --quiet --no-compile --no-deps clip-benchmark==1.6.2
 	touch $@
 
 clean:

@@ -32,6 +32,7 @@ class StandIn:
     name = label = "stand-in"
     adapter = None
     dim = DIM
+    images_at_once = 32
     text_fingerprint = "words"
 
     def __init__(self, image_fingerprint: str = "grid") -> None:

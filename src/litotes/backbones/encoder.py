@@ -124,6 +124,13 @@ class DualEncoder:
         return " + ".join([self.name, *names])
 
     @property
+    def images_at_once(self) -> int:
+        """Pictures in a batch; on a processor few, as the memory of large activations is given back
+        to the system and asked for again in every layer, which can take as long as the rest.
+        """
+        return 8 if self.device.type == "cpu" else 32
+
+    @property
     def context_length(self) -> int:
         """Tokens a caption may have before it is cut, start and end tokens included."""
         return self.text.context_length
@@ -155,7 +162,7 @@ class DualEncoder:
         self,
         images: Sequence[ImageLike] | Tensor,
         *,
-        batch_size: int = 32,
+        batch_size: int | None = None,
         progress: bool | None = None,
         normalize: bool = True,
     ) -> Tensor:
@@ -164,7 +171,7 @@ class DualEncoder:
         Args:
             images: paths, PIL pictures, or what the tower's ``preprocess`` makes of one: a
                 tensor ``(3, H, W)``, or a dict of tensors.
-            batch_size: pictures computed at once.
+            batch_size: pictures computed at once; by default :attr:`images_at_once`.
             progress: show a progress bar; by default at a terminal.
             normalize: scale them to unit length; without it they are as the tower gives them.
 
@@ -174,6 +181,7 @@ class DualEncoder:
         """
         if isinstance(images, str | PathLike | Image.Image) or getattr(images, "ndim", 4) != 4:
             raise TypeError("images must be a list of pictures, not one picture: pass [image]")
+        batch_size = batch_size or self.images_at_once
         out = torch.empty(len(images), self.dim)
         starts = range(0, len(images), batch_size)
         with ThreadPoolExecutor(min(8, os.cpu_count() or 1)) as pool:

@@ -119,7 +119,7 @@ class PhotoIndex:
         location: PathLike | None = None,
         model: ModelSpec | None = None,
         rebuild: bool = False,
-        batch_size: int = 32,
+        batch_size: int | None = None,
         progress: bool | None = None,
     ) -> IndexReport:
         """Index a folder, or bring its index up to date.
@@ -133,7 +133,7 @@ class PhotoIndex:
             model: how ``encoder`` is loaded again for searches; by default by its name
                 and its adapter's.
             rebuild: start from an empty index. After a kill, go on without it.
-            batch_size: pictures encoded at once.
+            batch_size: pictures encoded at once; by default as many as suit the encoder's device.
             progress: show a progress bar; by default at a terminal.
 
         Raises:
@@ -160,7 +160,9 @@ class PhotoIndex:
                 _check_encoder(store, encoder, root, location, model)
                 if model is not None and model != store.info.model:
                     store.remember(model)
-                return Builder(store, encoder, photos, batch_size, bar).run()
+                return Builder(
+                    store, encoder, photos, batch_size or encoder.images_at_once, bar
+                ).run()
 
     @classmethod
     def adopt(

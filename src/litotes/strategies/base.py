@@ -44,11 +44,11 @@ class Images:
         for part in self.vectors.split(max(1, _AT_ONCE // pool)):
             alike = torch.cat([part @ table.T for table in tables], dim=1)
             alike[:, again] = -torch.inf
-            near = alike.masked_fill_(alike > _COPY, -torch.inf)
-            near = near.topk(min(NEIGHBOURS, pool), dim=1)
-            votes = (near.values > -torch.inf).float()
+            alike.masked_fill_(alike > _COPY, -torch.inf)
+            highest, near = alike.topk(min(NEIGHBOURS, pool), dim=1)
+            votes = (highest > -torch.inf).float()
             heard = votes.sum(1, keepdim=True)
-            mean = torch.einsum("qn,qnd->qd", votes, _rows(tables, near.indices))
+            mean = torch.einsum("qn,qnd->qd", votes, _rows(tables, near))
             parts.append(torch.where(heard > 0, mean / heard.clamp(min=1), part))
         return torch.cat(parts)
 
