@@ -30,6 +30,7 @@ NEGCLIP = ("negatives=text", "plant.choice=negclip", *INFONCE)
 ALL = 'plant.kinds=["object", "attribute", "relation"]'
 SHORT = ("count=7200", "fit.steps=150", "direction=false", ALL)
 KEEP = "fit.preserve=30.0"
+LONG = ("count=96000", "batch_size=24", "fit.steps=4000")
 
 
 def short(name: str, *changes: str) -> Variant:
@@ -69,6 +70,7 @@ HEADLINES = {
         Variant("NegCLIP's recipe", "slipform-scenes", NEGCLIP),
         Variant("Slipform", "slipform-scenes"),
         Variant("Slipform, preservation", "slipform-scenes", (KEEP,)),
+        Variant("Slipform, four times as long", "slipform-scenes", LONG, once=True),
     ),
     "mini": (
         Variant("base"),

@@ -14,8 +14,10 @@ import litotes
 from litotes.backbones.adapters import BUNDLED
 from litotes.backbones.scenes import CONTEXT, EOS, SOS, SceneTokenizer, vocabulary
 from litotes.scenes import sample
+from litotes.scenes.evaluation import ScenesTask
 from litotes.scenes.pairs import question
 from litotes.steering import NegationDirection, bundled_direction
+from litotes.strategies import Plain
 
 
 @pytest.fixture(scope="module")
@@ -99,6 +101,15 @@ def test_its_adapter_tells_what_is_not_there(encoder):
 
     assert right(encoder) < 0.25
     assert right(adapted) > 0.75
+
+
+def test_its_adapter_tells_which_is_which(encoder):
+    # Two pictures and two captions of the same words; chance is one in six.
+    task = ScenesTask("dev", 150, measures=("winoground",))
+    adapted = litotes.load("scenes", adapter="slipform")
+    before, after = (task.run(e, [Plain()])[0].metrics for e in (encoder, adapted))
+    assert before["winoground group"].value < 0.1
+    assert after["winoground group"].value > 0.18
 
 
 def test_adapters_that_ship_are_small():

@@ -11,6 +11,8 @@ from time import perf_counter
 
 import numpy as np
 import torch
+from numpy.typing import NDArray
+from torch import Tensor
 from torch.nn.functional import normalize
 
 from litotes.backbones.encoder import DualEncoder
@@ -91,9 +93,9 @@ class LatencyTask:
         self,
         encoder: DualEncoder,
         strategy: Strategy,
-        vectors: torch.Tensor,
+        vectors: Tensor,
         background: Images,
-    ) -> np.ndarray[tuple[int], np.dtype[np.float64]]:
+    ) -> NDArray[np.float64]:
         times = np.empty((self.runs + 1, len(self.queries)))
         for row in times:
             for column, text in enumerate(self.queries):
