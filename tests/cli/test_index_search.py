@@ -77,6 +77,8 @@ def test_search_as_json(litotes: Litotes, colors: Path) -> None:
     assert [record["rank"] for record in document["results"]] == [1, 2, 3]
     assert document["results"][0].keys() == {"rank", "path", "score", "width", "height"}
     assert document["plain"][0]["path"] == str(colors / "green.png")
+    affirmed = json.loads(litotes("search", colors, "green", "--json").stdout)
+    assert affirmed["strategy"] == "plain"
     assert (document["plain"][0]["width"], document["plain"][0]["height"]) == (30, 20)
 
 

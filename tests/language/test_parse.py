@@ -138,6 +138,12 @@ def test_curly_quotes_and_case() -> None:
     assert parse("A DOG, NO BALL").negated[0].lower() == "a ball"
 
 
+def test_bytes_that_are_no_text_are_read_past() -> None:
+    query = parse("a caf\udce9 without people")
+    assert query.negated == ("people",)
+    assert query.raw == "a caf\udce9 without people"
+
+
 @given(st.text(max_size=80) | SENTENCES)
 @unhurried
 def test_never_raises_and_leaves_no_negation_in_the_parts(text: str) -> None:

@@ -60,6 +60,11 @@ def test_what_excludes_itself_is_refused(part: str) -> None:
         join("a street", [part])
 
 
+def test_a_query_too_long_to_be_read_says_so() -> None:
+    with pytest.warns(LitotesWarning, match=r"2,016 characters.*nothing that it denies"):
+        assert not join("a dog without a ball " * 96).is_negated
+
+
 def test_blank_and_mistyped_exclusions_are_refused() -> None:
     with pytest.raises(LitotesError, match="is blank"):
         join("a street", ["  "])

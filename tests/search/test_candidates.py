@@ -45,7 +45,8 @@ def test_length_order_and_kind_of_number_do_not_matter(
 ) -> None:
     rng = np.random.default_rng(seed)
     vectors = rng.normal(size=(count, encoder.dim)).astype(kind)
-    sample = rng.normal(size=(100, encoder.dim))
+    # Candidates stand in the sample too, and there may be rounded otherwise.
+    sample = np.concatenate([rng.normal(size=(100, encoder.dim)), vectors])
     found = litotes.rerank(
         None, range(count), vectors, encoder, sample, exclude=["red"], strategy="calibrated"
     )

@@ -154,7 +154,9 @@ def search(
     if paths_only:
         print_paths(answers[chosen.name])
     elif as_json:
-        print_json(_as_document(parsed, beside, chosen.name, answers))
+        # What excludes nothing is answered by plain, whatever the strategy.
+        used = chosen.name if parsed.is_negated or like or unlike else "plain"
+        print_json(_as_document(parsed, beside, used, answers[chosen.name], answers))
     else:
         _print_table(parsed, beside, answers, folder, explain)
 
@@ -260,14 +262,18 @@ def explained_document(
 
 
 def _as_document(
-    query: "Query", beside: dict[str, Any], strategy: str, answers: Answers
+    query: "Query",
+    beside: dict[str, Any],
+    strategy: str,
+    results: Sequence["Result"],
+    answers: Answers,
 ) -> dict[str, Any]:
     unlike = beside["unlike"]
     document = {
         "query": query.raw,
         "parsed": parsed_document(query, beside["like"], unlike),
         "strategy": strategy,
-        "results": [_as_record(result, query, unlike) for result in answers[strategy]],
+        "results": [_as_record(result, query, unlike) for result in results],
     }
     if len(answers) > 1:
         document["plain"] = [_as_record(result, query, unlike) for result in answers["plain"]]

@@ -53,7 +53,10 @@ def parse_all(queries: Sequence[str]) -> list[Query]:
     parsed = [_affirmative(query) for query in queries]
     respelled = [_respelled(query) for query in queries]
     negated = [i for i, query in enumerate(respelled) if needs_grammar(query)]
-    texts = (strip_frames(canonical(respelled[i])) for i in negated)
+    # Bytes that are no text, as a terminal of another encoding sends them, stop spaCy.
+    texts = (
+        strip_frames(canonical(respelled[i])).encode(errors="replace").decode() for i in negated
+    )
     with PIPELINE_LOCK:
         for i, doc in zip(negated, pipeline().pipe(texts) if negated else (), strict=True):
             parsed[i] = _take_apart(queries[i], doc)

@@ -1,6 +1,7 @@
 """What a search asks for: a sentence, what is excluded beside it, and pictures as examples."""
 
 import os
+import warnings
 from collections.abc import Sequence
 from typing import Any
 
@@ -11,8 +12,9 @@ from torch import Tensor
 
 from litotes.backbones.encoder import DualEncoder
 from litotes.data.images import open_image
-from litotes.errors import LitotesError
+from litotes.errors import LitotesError, LitotesWarning
 from litotes.language import Query, has_negation, parse
+from litotes.language.parse import MAX_CHARACTERS
 from litotes.strategies.calibrated import unframed
 
 PathLike = str | os.PathLike[str]
@@ -38,6 +40,13 @@ def join(query: str | Query | None, exclude: Sequence[str] = (), examples: int =
         raise TypeError("exclude must be a list of strings, not one string: pass [text]")
     parts = [_excluded(part) for part in exclude]
     asked = query if isinstance(query, Query) else parse(query or "")
+    if len(asked.raw) > MAX_CHARACTERS and has_negation(asked.raw):
+        warnings.warn(
+            f"the query has {len(asked.raw):,} characters: one of more than {MAX_CHARACTERS:,} is "
+            f"searched for as it stands, and nothing that it denies is excluded",
+            LitotesWarning,
+            stacklevel=3,
+        )
     if not (asked.affirmed.strip() or asked.negated or parts or examples):
         raise LitotesError(
             "nothing is asked for: give a query, something to exclude, or a picture as an example"

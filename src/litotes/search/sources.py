@@ -175,8 +175,8 @@ def _columns(
         id_column = next((name for name in _ID_COLUMNS if name in ids), None)
         if id_column is None:
             raise DataError(
-                f"{file}: has no column path or id: say which one names the pictures, of "
-                f"{_listed(ids)}: --id-column NAME"
+                f"{file}: has no column path or id of texts, bytes or whole numbers: say which one "
+                f"names the pictures, of {_listed(ids)}: --id-column NAME"
             )
     elif id_column not in ids:
         raise DataError(f"{file}: has no column {id_column!r} of names, but {_listed(ids)}")

@@ -38,10 +38,11 @@ class Images:
         """
         known = self.background is self
         tables = [self.vectors] if known else [self.vectors, self.background.vectors]
-        again = [] if known else self._again()
         pool = sum(map(len, tables))
-        parts = []
-        for part in self.vectors.split(max(1, _AT_ONCE // pool)):
+        parts = self.vectors.split(max(1, _AT_ONCE // pool))
+        again = torch.empty(0, dtype=torch.long) if known else self._again(parts)
+        means = []
+        for part in parts:
             alike = torch.cat([part @ table.T for table in tables], dim=1)
             alike[:, again] = -torch.inf
             alike.masked_fill_(alike > _COPY, -torch.inf)
@@ -49,24 +50,16 @@ class Images:
             votes = (highest > -torch.inf).float()
             heard = votes.sum(1, keepdim=True)
             mean = torch.einsum("qn,qnd->qd", votes, _rows(tables, near))
-            parts.append(torch.where(heard > 0, mean / heard.clamp(min=1), part))
-        return torch.cat(parts)
+            means.append(torch.where(heard > 0, mean / heard.clamp(min=1), part))
+        return torch.cat(means)
 
-    def _again(self) -> list[int]:
+    def _again(self, parts: Sequence[Tensor]) -> Tensor:
         """Where candidates stand in the sample, counted on behind the candidates: a picture has one
-        vote.
+        vote. They are known by their cosine, as a sample may be rounded otherwise.
         """
-        places = self.background._places
-        found = (places.get(row.tobytes(), ()) for row in self.vectors.numpy())
-        return [len(self.vectors) + place for of_row in found for place in of_row]
-
-    @cached_property
-    def _places(self) -> dict[bytes, list[int]]:
-        """Where each vector stands, and where its copies."""
-        places: dict[bytes, list[int]] = {}
-        for place, row in enumerate(self.vectors.numpy()):
-            places.setdefault(row.tobytes(), []).append(place)
-        return places
+        others = self.background.vectors
+        copies = torch.stack([(part @ others.T > _COPY).any(0) for part in parts]).any(0)
+        return len(self.vectors) + copies.nonzero()[:, 0]
 
 
 def _rows(tables: Sequence[Tensor], places: Tensor) -> Tensor:
