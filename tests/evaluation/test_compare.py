@@ -4,6 +4,7 @@ import itertools
 import json
 import math
 import re
+from dataclasses import replace
 from types import SimpleNamespace
 
 import numpy as np
@@ -110,6 +111,9 @@ def test_a_macro_average_weighs_its_groups_alike():
     assert found.units == 10
     changes = [np.array(b[name]) - np.array(a[name]) for name in a]
     assert found.p == pytest.approx(exact_p(*changes), abs=0.02)
+    sides = record(a, averages=averages), record(b, averages=averages)
+    alone = compare(*sides, only={"macro"}).differences
+    assert alone == {"macro": replace(found, p_holm=found.p)}
 
 
 def test_groups_of_one_size_are_of_units_of_their_own():

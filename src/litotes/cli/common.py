@@ -38,6 +38,16 @@ def given_folder(text: str | os.PathLike[str]) -> Path:
     return path
 
 
+def write_named(place: str | os.PathLike[str], content: bytes | str) -> None:
+    """Write the file that an option names; one that cannot be written is wrong usage."""
+    from litotes.data.files import write_atomically
+
+    try:
+        write_atomically(place, content)
+    except OSError as error:
+        raise typer.BadParameter(f"{place}: cannot be written ({error.strerror})") from error
+
+
 PhotoFolder = Annotated[
     Path, typer.Argument(parser=given_folder, metavar="DIR", help="A folder of photos.")
 ]

@@ -20,6 +20,7 @@ from litotes.cli.common import (
     given_path,
     print_json,
     printable_path,
+    write_named,
 )
 from litotes.cli.search import (
     Asked,
@@ -138,8 +139,6 @@ def _as_document(
 
 
 def _write_csv(place: str, found: Sequence["Result"]) -> None:
-    from litotes.data.files import write_atomically
-
     at_terminal = place == "-" and sys.stdout.isatty()
     text = io.StringIO(newline="")
     writer = csv.writer(text, lineterminator="\n")
@@ -155,10 +154,7 @@ def _write_csv(place: str, found: Sequence["Result"]) -> None:
     if place == "-":
         sys.stdout.buffer.write(content)
         return
-    try:
-        write_atomically(place, content)
-    except OSError as error:
-        raise typer.BadParameter(f"{place}: cannot be written ({error.strerror})") from error
+    write_named(place, content)
 
 
 def _gather(found: Sequence["Result"], to: Path, link: bool) -> None:

@@ -26,6 +26,7 @@ from litotes.cli.common import (
     load_model,
     print_json,
     printable_path,
+    write_named,
 )
 
 if TYPE_CHECKING:
@@ -219,13 +220,9 @@ def chosen_strategy(
 
 
 def _write_sheet(html: Path, index: "PhotoIndex", query: "Query", answers: Answers) -> None:
-    from litotes.data.files import write_atomically
     from litotes.search.sheet import contact_sheet
 
-    try:
-        write_atomically(html, contact_sheet(index, [(query, answers)]))
-    except OSError as error:
-        raise typer.BadParameter(f"{html}: cannot be written ({error.strerror})") from error
+    write_named(html, contact_sheet(index, [(query, answers)]))
     typer.echo(f"contact sheet: {printable_path(html)}", err=True)
 
 

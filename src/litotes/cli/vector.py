@@ -16,6 +16,7 @@ from litotes.cli.common import (
     load_model,
     print_json,
     printable_path,
+    write_named,
 )
 from litotes.cli.search import (
     ChosenStrategy,
@@ -61,7 +62,6 @@ def vector(
     import numpy as np
 
     from litotes import strategies
-    from litotes.data.files import write_atomically
     from litotes.search.asked import join
 
     strategies.get(strategy)  # a wrong name is told before a model is loaded
@@ -74,8 +74,5 @@ def vector(
         return
     buffer = io.BytesIO()
     np.save(buffer, values)
-    try:
-        write_atomically(out, buffer.getvalue())
-    except OSError as error:
-        raise typer.BadParameter(f"{out}: cannot be written ({error.strerror})") from error
+    write_named(out, buffer.getvalue())
     typer.echo(f"vector of {len(values)} numbers: {printable_path(out)}", err=True)

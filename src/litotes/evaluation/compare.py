@@ -1,6 +1,6 @@
 """Two records of the same data, compared unit by unit."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -57,7 +57,7 @@ class Comparison:
     differences: Mapping[str, Difference]
 
 
-def compare(a: Record, b: Record) -> Comparison:
+def compare(a: Record, b: Record, only: Collection[str] | None = None) -> Comparison:
     """What changed from ``a`` to ``b``, over the same units.
 
     The interval is a percentile bootstrap of the units' differences. p is of a sign-flip
@@ -70,6 +70,7 @@ def compare(a: Record, b: Record) -> Comparison:
     Args:
         a: the record to compare with.
         b: another record of the same task, split and data.
+        only: metrics that are to be compared; by default all that they share.
 
     Raises:
         DataError: the two are not of the same data, were judged by different judges, or share no
@@ -85,6 +86,10 @@ def compare(a: Record, b: Record) -> Comparison:
     names = [name for name in a.metrics if name in parts and not name.startswith("chance")]
     if not names:
         raise DataError("the records share no metric of which both keep the units' outcomes")
+    if only is not None:
+        names = [name for name in names if name in only]
+        needed = {part for name in names for part in parts[name]}
+        changes = {name: values for name, values in changes.items() if name in needed}
     flipped = _flipped_means(changes, weights)
     factors = {n: average_factor(n, parts[n]) if n in a.averages else 1 for n in names}
     metrics = {

@@ -4,7 +4,6 @@ What is the same for all strategies is left out: to load a model, and to scan an
 candidates.
 """
 
-import hashlib
 from collections.abc import Sequence
 from dataclasses import dataclass
 from time import perf_counter
@@ -16,6 +15,7 @@ from torch import Tensor
 from torch.nn.functional import normalize
 
 from litotes.backbones.encoder import DualEncoder
+from litotes.evaluation.classification import fingerprint
 from litotes.evaluation.record import Record
 from litotes.evaluation.task import strategy_settings
 from litotes.language import parse
@@ -76,7 +76,7 @@ class LatencyTask:
                 encoder,
                 task="latency",
                 split=self.split,
-                data=hashlib.sha256("\n".join(self.queries).encode()).hexdigest()[:16],
+                data=fingerprint(self.queries),
                 strategy=strategy.name,
                 settings=strategy_settings(strategy)
                 | {"candidates": self.candidates, "sample": self.sample},

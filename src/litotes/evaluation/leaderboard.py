@@ -84,7 +84,8 @@ def _best(column: Column, cells: Mapping[tuple[str, str, Column], Record]) -> se
     sign = -1 if is_bad(column.metric) else 1
     first = max(found, key=lambda record: sign * record.metrics[column.metric].value)
     others = [record for record in found if record is not first]
-    differences = [compare(first, record).differences[column.metric] for record in others]
+    metric = column.metric
+    differences = [compare(first, record, {metric}).differences[metric] for record in others]
     alike = [
         record
         for record, corrected in zip(others, holm([d.p for d in differences]), strict=True)

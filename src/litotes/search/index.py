@@ -311,7 +311,8 @@ class PhotoIndex:
         asked = join(query, exclude, examples)
         if examples:
             _check_weighs(strategy)
-            return self._judged(asked, k, self._weigher(strategy, like, unlike))
+            weigher = self._weigher(self._fresh(), strategy, like, unlike)
+            return self._judged(asked, k, weigher)
         if isinstance(strategy, str):
             strategy = strategies.get(strategy, self.encoder.name)
         if isinstance(strategy, ByVector) or not asked.is_negated:
@@ -460,11 +461,15 @@ class PhotoIndex:
                 LitotesWarning,
                 stacklevel=3,
             )
-        weigher = self._weigher(strategy, like, unlike)
+        weigher = self._weigher(store, strategy, like, unlike)
         return Judge(asked, weigher, self.encoder, sample)
 
     def _weigher(
-        self, strategy: str | Strategy, like: Sequence[Example], unlike: Sequence[Example]
+        self,
+        store: Store,
+        strategy: str | Strategy,
+        like: Sequence[Example],
+        unlike: Sequence[Example],
     ) -> Calibrated | ByExample:
         """`calibrated`, as it was given or as it suits the encoder, with the examples."""
         found = strategy
@@ -474,7 +479,6 @@ class PhotoIndex:
         if not count_examples(like, unlike):
             return found
         wanted, unwanted = (example_vectors(given, self.encoder) for given in (like, unlike))
-        store = self._fresh()
         self._photos(store)
         return ByExample(found, wanted, unwanted, self._sample(store))
 

@@ -104,8 +104,7 @@ class Calibrated:
         """Log-probabilities ``(Q, N)``; cosines for a query that excludes nothing."""
 
         def answer(negated: Sequence[Query]) -> Tensor:
-            found = self.probabilities(negated, encoder, images)
-            return torch.stack([shown + absent.sum(0) for shown, absent in found])
+            return _products(self.probabilities(negated, encoder, images))
 
         plain = partial(Plain().scores, encoder=encoder, images=images)
         return where_negated(queries, plain, answer)
@@ -226,8 +225,7 @@ class ByExample:
 
     def scores(self, queries: Sequence[Query], encoder: DualEncoder, images: Images) -> Tensor:
         """Log-probabilities ``(Q, N)``."""
-        found = self.probabilities(queries, encoder, images)
-        return torch.stack([shown + absent.sum(0) for shown, absent in found])
+        return _products(self.probabilities(queries, encoder, images))
 
     def probabilities(
         self, queries: Sequence[Query], encoder: DualEncoder, images: Images
@@ -254,6 +252,11 @@ def unframed(query: Query) -> Query:
     """An affirmative query, asking for what its sentence is about: "a photo of X" for X."""
     content = strip_frames(query.affirmed).strip().rstrip(".")
     return Query(content or query.affirmed, (), query.raw)
+
+
+def _products(found: Sequence[tuple[Tensor, Tensor]]) -> Tensor:
+    """Logarithms ``(Q, N)`` of the products of each query's probabilities."""
+    return torch.stack([shown + absent.sum(0) for shown, absent in found])
 
 
 def _words(queries: Sequence[Query]) -> Tensor:
