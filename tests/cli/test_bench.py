@@ -83,6 +83,22 @@ def test_a_suite_is_measured_once_and_shown(litotes: Litotes, data: Path, tmp_pa
     assert "subtract" in more.stdout
 
 
+def test_adapters_added_up_are_steered_by_a_direction_of_their_own(
+    litotes: Litotes, data: Path, tmp_path: Path
+) -> None:
+    both, file, out = "hanclip+slipform", tmp_path / "both.safetensors", tmp_path / "r.jsonl"
+    of_both = ("--model", "scenes", "--adapter", both)
+    pairs = data / "flickr8k" / "negation_pairs.json"
+    litotes("direction", "fit", "--pairs", pairs, "--out", file, *of_both)
+    asked = ("bench", "--data", data, *of_both, "--strategy", "steer", "--out", out)
+    result = litotes(*asked, "--direction", file)
+    models = {record.model for record in read_records(out)}
+    assert models == {"scenes", "scenes + hanclip + slipform"}
+    assert not result.stderr
+    unused = litotes(*asked[:3], "--model", "scenes", *asked[-4:], "--direction", file)
+    assert "is of none of these models" in unused.stderr
+
+
 def test_settings_are_tuned_and_used(litotes: Litotes, data: Path, tmp_path: Path) -> None:
     tuned, captions = tmp_path / "tuned", tmp_path / "captions.csv"
     things = ("dog", "cat", "horse", "boat", "tree")

@@ -16,7 +16,7 @@ from typer.testing import CliRunner, Result
 
 from litotes import strategies
 from litotes.cli import app
-from litotes.errors import DataError, LitotesError, PhotoIndexError
+from litotes.errors import DataError, PhotoIndexError
 from litotes.language import parse
 from litotes.search import PhotoIndex
 
@@ -152,11 +152,14 @@ def test_wrong_usage_of_filter(litotes: Litotes, colors: Path) -> None:
         ("red", "--csv", "-", "--json"),
         ("red", "-0", "--json"),
         ("red", "--csv", ""),
+        ("red", "--csv", colors / "none" / "table.csv"),
         ("red", "--copy", ""),
+        ("red", "--copy", colors / "plain" / "red"),
+        ("red", "--link", colors),
+        ("red", "--not", "no people"),
+        ("red", "--like", colors / "none.png"),
     ):
         assert litotes("filter", colors, *arguments).exit_code == 2, arguments
-    result = litotes("filter", colors, "red", "--not", "no people")
-    assert isinstance(result.exception, LitotesError)
 
 
 # ---- vector
@@ -195,10 +198,12 @@ def test_wrong_usage_of_vector(litotes: Litotes, tmp_path: Path) -> None:
         (),
         ("",),
         ("red", "--out", tmp_path / "no" / "vector.npy"),
-        ("red", "--strategy", "plain", "--direction", "x.safetensors"),
+        ("red", "--out", tmp_path),
+        ("red", "--strategy", "plain", "--direction", __file__),
+        ("red", "--strategy", "clever"),
+        ("red", "--not", " "),
     ):
         assert litotes("vector", *arguments).exit_code == 2, arguments
-    assert isinstance(litotes("vector", "red", "--strategy", "clever").exception, LitotesError)
 
 
 # ---- search: exclusions, examples, explanations
@@ -227,8 +232,6 @@ def test_search_by_example(litotes: Litotes, colors: Path, tmp_path: Path) -> No
     assert f"<h1>anything, like: {red}</h1>" in sheet.read_text()
     result = litotes("search", colors, "--unlike", blue, "-k", 60, "--json")
     assert "blue" in json.loads(result.stdout)["results"][-1]["path"]
-    result = litotes("search", colors, "--like", red, "--strategy", "subtract")
-    assert isinstance(result.exception, LitotesError)
 
 
 @pytest.mark.parametrize("options", [[], ["--strategy", "calibrated"], ["--compare"]])
@@ -259,12 +262,11 @@ def test_wrong_usage_of_search(litotes: Litotes, colors: Path) -> None:
         ("", "--not", "blue"),
         ("red", "--explain", "--paths-only"),
         ("--like", red, "--compare"),
+        ("--like", red, "--strategy", "subtract"),
         ("--like", ""),
+        ("red", "--not", "  "),
     ):
         assert litotes("search", colors, *arguments).exit_code == 2, arguments
-    for part in ("no people", "  "):
-        result = litotes("search", colors, "red", "--not", part)
-        assert isinstance(result.exception, LitotesError)
 
 
 # ---- index: vectors from elsewhere
@@ -282,7 +284,9 @@ def test_vectors_from_elsewhere(litotes: Litotes, tmp_path: Path) -> None:
     assert litotes(*command).exit_code == 2  # no model
     result = litotes(*command, "--model", "mini")
     assert result.exit_code == 0, result.output
-    assert result.stdout.startswith("2 photos in the index: 2 added, 1 of no photo in the folder (")
+    assert result.stdout.startswith(
+        "2 vectors in the index: 2 added, 1 of no photo in the folder ("
+    )
     found = litotes("search", folder, "blue", "--paths-only")
     assert (
         found.stdout_bytes == b"s3://bucket//\x1b[31m.jpg\n" + os.fsencode(folder) + b"/red.png\n"

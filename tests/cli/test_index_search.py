@@ -16,7 +16,7 @@ from typer.testing import CliRunner, Result
 
 from litotes import strategies
 from litotes.cli import app
-from litotes.errors import LitotesError, PhotoIndexError
+from litotes.errors import PhotoIndexError
 
 StandIn = runpy.run_path(str(Path(__file__).parents[1] / "search" / "stand_in.py"))["StandIn"]
 Litotes = Callable[..., Result]
@@ -189,21 +189,46 @@ def test_wrong_usage(litotes: Litotes, colors: Path, tmp_path: Path) -> None:
         ("index", tmp_path / "nowhere"),
         ("index", colors / "red.png"),
         ("search", colors, "red", "--json", "--paths-only"),
-        ("search", colors, "red", "--strategy", "plain", "--direction", "x.safetensors"),
+        ("search", colors, "red", "--strategy", "plain", "--direction", __file__),
+        ("search", colors, "red", "--direction", tmp_path / "none.safetensors"),
+        ("search", colors, "red", "--strategy", "clever"),
+        ("search", colors, "red", "--not", "no people"),
         ("search", colors, "red", "--html", tmp_path / "nowhere" / "sheet.html"),
         ("search", colors),
     ):
         assert litotes(*arguments).exit_code == 2, arguments
-    result = litotes("search", colors, "red", "--strategy", "clever")
-    assert isinstance(result.exception, LitotesError)
 
 
-def test_interrupt(colors: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    def load(*arguments: Any, **options: Any) -> None:
+def test_wrong_words_and_places_are_told_before_a_model_is_loaded(
+    litotes: Litotes, loaded: list[Any], colors: Path, tmp_path: Path
+) -> None:
+    litotes("index", colors)
+    loaded.clear()
+    for arguments in (
+        ("red", "--not", "no people"),
+        ("red", "--like", tmp_path / "none.png"),
+        ("red", "--html", tmp_path),
+        ("red", "--direction", tmp_path / "none.safetensors"),
+    ):
+        assert litotes("search", colors, *arguments).exit_code == 2, arguments
+    assert not loaded
+
+
+def test_index_at_an_impossible_place(litotes: Litotes, colors: Path) -> None:
+    for place in (colors / "red.png" / "index", colors / ("x" * 300)):
+        message = str(litotes("index", colors, "--index", place).exception)
+        assert "choose another place" in message, message
+        assert "--rebuild" not in message
+
+
+def test_interrupt(litotes: Litotes, colors: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def stop(*arguments: Any, **options: Any) -> None:
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("litotes.backbones.registry.load", load)
-    assert CliRunner().invoke(app, ["index", str(colors)]).exit_code == 130
+    monkeypatch.setattr("litotes.search.build.Builder.run", stop)
+    result = litotes("index", colors)
+    assert result.exit_code == 130
+    assert result.stderr == "stopped; what is done is kept, and the same command goes on there\n"
 
 
 def run_main(*arguments: Any, **options: Any) -> subprocess.CompletedProcess[str]:

@@ -74,6 +74,23 @@ def test_blank_and_mistyped_exclusions_are_refused() -> None:
         join("  ")
 
 
+def test_other_types_are_refused(index: PhotoIndex, photos: Path) -> None:
+    wrong: Any
+    for wrong in (7, b"a street", ["a street"]):
+        with pytest.raises(TypeError, match="the query is"):
+            index.search(wrong)
+    for wrong in (None, 7, photos):
+        with pytest.raises(TypeError, match="must be a string"):
+            index.search("a street", exclude=[wrong])
+    for wrong in (2.5, "10", None):
+        with pytest.raises(TypeError, match="a whole number"):
+            index.search("a street", wrong)
+    assert len(index.search("a street", np.int64(3))) == 3
+    wrong = "mini"
+    with pytest.raises(TypeError, match=r"litotes\.load\('mini'\)"):
+        PhotoIndex.open(photos, wrong)
+
+
 # ---- searching
 
 
@@ -121,8 +138,10 @@ def test_examples_that_cannot_be_used(index: PhotoIndex, photos: Path, tmp_path:
         index.search(like=[np.ones(3)])
     with pytest.raises(ValueError, match="finite and not zero"):
         index.search(like=[np.zeros(index.dim)])
-    with pytest.raises(TypeError, match=r"pass \[path\]"):
+    with pytest.raises(TypeError, match=r"pass \[picture\]"):
         index.search(like=photos / "album1" / "04.png")  # type: ignore[arg-type]
+    with pytest.raises(TypeError, match=r"pass \[picture\]"):
+        index.search(unlike=np.ones(index.dim))
     with pytest.raises(LitotesError, match="subtract cannot weigh"):
         index.search(like=[photos / "album1" / "04.png"], strategy="subtract")
 

@@ -8,7 +8,15 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from litotes.cli.common import Device, StrategyName, given_path, load_named, printable_path
+from litotes.cli.common import (
+    Device,
+    StrategyName,
+    given_file,
+    given_path,
+    given_target,
+    load_named,
+    printable_path,
+)
 from litotes.cli.evaluate import strategies_of
 from litotes.cli.tasks import Asked, Run, read_task
 
@@ -34,7 +42,7 @@ def bench(
     out: Annotated[
         Path | None,
         typer.Option(
-            parser=given_path,
+            parser=given_target,
             metavar="FILE",
             help="Records, as JSON lines; what stands there is not measured again.",
         ),
@@ -56,13 +64,22 @@ def bench(
         list[StrategyName] | None,
         typer.Option(help="A strategy by name; may be given more than once.  [default: all]"),
     ] = None,
+    direction: Annotated[
+        list[Path] | None,
+        typer.Option(
+            parser=given_file,
+            metavar="FILE",
+            help="Negation direction for steer, if none ships for a model with its adapter; again "
+            "for another.",
+        ),
+    ] = None,
     html: Annotated[
         Path | None,
-        typer.Option(parser=given_path, metavar="FILE", help="A page of tables and pictures."),
+        typer.Option(parser=given_target, metavar="FILE", help="A page of tables and pictures."),
     ] = None,
     into: Annotated[
         Path | None,
-        typer.Option(parser=given_path, help="Put the leaderboard into this Markdown file."),
+        typer.Option(parser=given_target, help="Put the leaderboard into this Markdown file."),
     ] = None,
     device: Device = None,
 ) -> None:
@@ -74,14 +91,17 @@ def bench(
     from litotes.evaluation.record import add_records, records_so_far
     from litotes.evaluation.report import sections, update_block
     from litotes.evaluation.top_pictures import pictures_html, top_pictures
+    from litotes.steering import NegationDirection
 
     known = records_so_far(out) if out is not None else []
     tasks = _tasks(data, split, count)
+    directions = {NegationDirection.load(file).text_fingerprint: file for file in direction or []}
     records: list[Record] = []
     answers: dict[str, list[Answer]] = {}
     for name in (None, *(adapter or [])):
         encoder = load_named(model, None, Path(name) if name else None, device)
-        strategies = strategies_of(encoder, strategy, None)
+        own = directions.pop(encoder.text_fingerprint, None)
+        strategies = strategies_of(encoder, strategy, own)
         for task, run in tasks.items():
             found = _known(known, task, split, encoder, strategies)
             missing = [s for s in strategies if not any(_is_of(r, s) for r in found)]
@@ -93,6 +113,8 @@ def bench(
             exclusions = ExclusionTask.read(data / "flickr8k", split)
             for query, lines in top_pictures(exclusions, encoder, strategies).items():
                 answers.setdefault(query, []).extend(lines)
+    for file in directions.values():
+        typer.echo(f"{printable_path(file)}: is of none of these models, and not used", err=True)
     table = leaderboard(records)
     if into is not None:
         update_block(into, f"{suite}-{model}-{split}", table)

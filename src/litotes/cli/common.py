@@ -38,6 +38,24 @@ def given_folder(text: str | os.PathLike[str]) -> Path:
     return path
 
 
+def given_file(text: str | os.PathLike[str]) -> Path:
+    """As :func:`given_path`, of a file that is there."""
+    path = given_path(text)
+    if not path.exists() or path.is_dir():
+        raise typer.BadParameter(f"there is no file {printable_path(path)!r}")
+    return path
+
+
+def given_target(text: str | os.PathLike[str]) -> Path:
+    """As :func:`given_path`, of a file to be written, so that no work is done for nothing."""
+    path = given_path(text)
+    if path.is_dir():
+        raise typer.BadParameter(f"{printable_path(path)!r} is a folder: name a file in it")
+    if not path.parent.is_dir():
+        raise typer.BadParameter(f"there is no folder {printable_path(path.parent)!r}")
+    return path
+
+
 def write_named(place: str | os.PathLike[str], content: bytes | str) -> None:
     """Write the file that an option names; one that cannot be written is wrong usage."""
     from litotes.data.files import write_atomically
@@ -109,6 +127,16 @@ def printable_path(path: str | os.PathLike[str]) -> str:
 def print_json(document: Any) -> None:
     """One JSON document on stdout, in ASCII: file names need not be valid text."""
     sys.stdout.write(json.dumps(document, indent=2) + "\n")
+
+
+@contextmanager
+def resumable() -> Iterator[None]:
+    """Of work that is kept when it is stopped by Ctrl-C: says so."""
+    try:
+        yield
+    except KeyboardInterrupt:
+        typer.echo("stopped; what is done is kept, and the same command goes on there", err=True)
+        raise
 
 
 @contextmanager

@@ -12,6 +12,8 @@ from litotes.cli.common import (
     ModelName,
     Pretrained,
     choose_model,
+    given_file,
+    given_target,
     load_model,
     print_json,
 )
@@ -21,8 +23,13 @@ app = typer.Typer(help="Negation directions (arXiv 2603.20554).", no_args_is_hel
 
 @app.command()
 def fit(
-    pairs: Annotated[Path, typer.Option(help="JSON: {affirmative caption: negated caption, …}.")],
-    out: Annotated[Path, typer.Option(help="The direction's file, .safetensors.")],
+    pairs: Annotated[
+        Path,
+        typer.Option(parser=given_file, help="JSON: {affirmative caption: negated caption, …}."),
+    ],
+    out: Annotated[
+        Path, typer.Option(parser=given_target, help="The direction's file, .safetensors.")
+    ],
     model: ModelName = None,
     pretrained: Pretrained = None,
     adapter: Adapter = None,

@@ -5,7 +5,7 @@ from typing import Annotated
 
 import typer
 
-from litotes.cli.common import Device, given_path, printable_path, shown_progress
+from litotes.cli.common import Device, given_path, printable_path, resumable, shown_progress
 
 NO_CHECKER = "none"
 
@@ -69,7 +69,7 @@ def draw(
         size=size,
         safety_checker=None if safety_checker == NO_CHECKER else safety_checker,
     )
-    with shown_progress("drawn", count) as show:
+    with resumable(), shown_progress("drawn", count) as show:
         drawn = draw_pairs(
             pairs,
             folder,

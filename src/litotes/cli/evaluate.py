@@ -18,6 +18,7 @@ from litotes.cli.common import (
     Pretrained,
     StrategyName,
     given_path,
+    given_target,
     load_named,
     print_json,
     printable,
@@ -77,7 +78,7 @@ def evaluate(
     plot: Annotated[
         Path | None,
         typer.Option(
-            parser=given_path, help="Plot a sweep of steer on scenes there, .svg or .png."
+            parser=given_target, help="Plot a sweep of steer on scenes there, .svg or .png."
         ),
     ] = None,
     classes: Annotated[ClassSet | None, typer.Option(help="Class names.")] = None,
@@ -99,14 +100,14 @@ def evaluate(
     out: Annotated[
         Path | None,
         typer.Option(
-            parser=given_path,
+            parser=given_target,
             help="Add records to this file, as JSON lines; what is measured again is replaced.",
         ),
     ] = None,
     into: Annotated[
         Path | None,
         typer.Option(
-            parser=given_path, help="Put tables into this Markdown file, between its markers."
+            parser=given_target, help="Put tables into this Markdown file, between its markers."
         ),
     ] = None,
     as_json: AsJson = False,

@@ -18,16 +18,18 @@ from litotes.cli.common import (
     PhotoFolder,
     Pretrained,
     given_path,
+    given_target,
     print_json,
     printable_path,
     write_named,
 )
 from litotes.cli.search import (
     Asked,
+    Examples,
     Excluded,
     Like,
     Unlike,
-    check_asked,
+    asked_of,
     explained_document,
     open_index,
     parsed_document,
@@ -38,6 +40,7 @@ if TYPE_CHECKING:
     from litotes.language import Query
     from litotes.search import PhotoIndex, Result
 
+STDOUT = Path("-")
 #: Where nothing matches, the surest of so many is told.
 NEAREST = 50
 
@@ -56,8 +59,13 @@ def filter_photos(
         bool, typer.Option("-0", "--null", help="End each path with a zero byte, for xargs -0.")
     ] = False,
     table: Annotated[
-        str | None,
-        typer.Option("--csv", metavar="FILE|-", help="Write path, probability, shows, absent."),
+        Path | None,
+        typer.Option(
+            "--csv",
+            parser=given_target,
+            metavar="FILE|-",
+            help="Write path, probability, shows, absent.",
+        ),
     ] = None,
     copy: Annotated[
         Path | None,
@@ -80,31 +88,31 @@ def filter_photos(
 
     Exit status 1 if there is none.
     """
-    check_asked(query, exclude, like, unlike)
-    if table is not None and not table:
-        raise typer.BadParameter("the path is empty", param_hint="--csv")
-    if sum([null, as_json, table == "-"]) > 1:
+    asked, examples = asked_of(query, exclude, like, unlike), Examples(like or [], unlike or [])
+    if sum([null, as_json, table == STDOUT]) > 1:
         raise typer.BadParameter("only one of --null, --json and --csv - can go to stdout")
+    for to in (copy, link):
+        if to is not None and to.resolve().is_relative_to(folder.resolve()):
+            raise typer.BadParameter(
+                f"{printable_path(to)!r} lies in the folder of the photos: they would be indexed "
+                "there again"
+            )
     index = open_index(folder, model, pretrained, adapter, location, device)
-    likes, unlikes, things = like or [], unlike or [], exclude or []
-    found = index.filter(query, min_probability, exclude=things, like=likes, unlike=unlikes)
+    found = index.filter(asked, min_probability, **examples._asdict())
     if table is not None:
         _write_csv(table, found)
     for to, is_link in ((copy, False), (link, True)):
         if to is not None:
             _gather(found, to, is_link)
     if as_json:
-        from litotes.search.asked import join
-
-        parsed = join(query, things, len(likes) + len(unlikes))
-        print_json(_as_document(index, parsed, likes, unlikes, min_probability, found))
+        print_json(_as_document(index, asked, examples, min_probability, found))
     elif null or (table is None and copy is None and link is None):
         print_paths(found, b"\0" if null else b"\n")
     if sys.stderr.isatty():
         typer.echo(f"{len(found):,} of {len(index):,} photos", err=True)
     if not found:
-        nearest = index.search(query, NEAREST, exclude=things, like=likes, unlike=unlikes)
-        reasons = index.explain(nearest, query, exclude=things, like=likes, unlike=unlikes)
+        nearest = index.search(asked, NEAREST, **examples._asdict())
+        reasons = index.explain(nearest, asked, **examples._asdict())
         best = max(why.probability for why in reasons)
         typer.echo(
             f"no photo reaches {min_probability:g}: of the nearest the surest is at {best:.4f}",
@@ -116,20 +124,19 @@ def filter_photos(
 def _as_document(
     index: "PhotoIndex",
     query: "Query",
-    like: Sequence[Path],
-    unlike: Sequence[Path],
+    examples: Examples,
     min_probability: float,
     found: Sequence["Result"],
 ) -> dict[str, object]:
     return {
         "query": query.raw,
-        "parsed": parsed_document(query, like, unlike),
+        "parsed": parsed_document(query, examples),
         "min_probability": min_probability,
         "photos": len(index),
         "matches": [
             {"path": result.label, "probability": result.score}
             | (
-                explained_document(result.explanation, query, unlike)
+                explained_document(result.explanation, query, examples.unlike)
                 if result.explanation is not None
                 else {}
             )
@@ -138,8 +145,8 @@ def _as_document(
     }
 
 
-def _write_csv(place: str, found: Sequence["Result"]) -> None:
-    at_terminal = place == "-" and sys.stdout.isatty()
+def _write_csv(place: Path, found: Sequence["Result"]) -> None:
+    at_terminal = place == STDOUT and sys.stdout.isatty()
     text = io.StringIO(newline="")
     writer = csv.writer(text, lineterminator="\n")
     writer.writerow(["path", "probability", "shows", "absent"])
@@ -151,7 +158,7 @@ def _write_csv(place: str, found: Sequence["Result"]) -> None:
         writer.writerow([path, *("" if n is None else f"{n:.6g}" for n in numbers)])
     # File names need not be valid text: their bytes are written as they are.
     content = text.getvalue().encode("utf-8", "surrogateescape")
-    if place == "-":
+    if place == STDOUT:
         sys.stdout.buffer.write(content)
         return
     write_named(place, content)

@@ -15,6 +15,7 @@ from litotes.cli.common import (
     Pretrained,
     given_folder,
     given_path,
+    given_target,
     load_named,
     print_json,
     printable,
@@ -71,12 +72,12 @@ def gradients(
     adapter: Adapter = None,
     device: Device = None,
     plot: Annotated[
-        Path | None, typer.Option(parser=given_path, help="Plot the shares there, .svg or .png.")
+        Path | None, typer.Option(parser=given_target, help="Plot the shares there, .svg or .png.")
     ] = None,
     into: Annotated[
         Path | None,
         typer.Option(
-            parser=given_path,
+            parser=given_target,
             help="Put the table into this Markdown file, between its markers, gradients-MODEL.",
         ),
     ] = None,

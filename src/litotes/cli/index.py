@@ -19,6 +19,7 @@ from litotes.cli.common import (
     load_model,
     print_json,
     printable_path,
+    resumable,
 )
 from litotes.errors import PhotoIndexError
 
@@ -81,7 +82,10 @@ def index(
     spec = choose_model(_stored_model(folder, location), model, pretrained, adapter)
     encoder = load_model(spec, device)
     if vectors is None:
-        report = PhotoIndex.build(folder, encoder, location=location, model=spec, rebuild=rebuild)
+        with resumable():
+            report = PhotoIndex.build(
+                folder, encoder, location=location, model=spec, rebuild=rebuild
+            )
     else:
         report = PhotoIndex.adopt(
             folder,
@@ -137,4 +141,5 @@ def _as_sentence(report: "IndexReport") -> str:
         )
         if count
     ]
-    return f"{report.total} photos in the index: {', '.join(counts)} ({report.seconds:.1f} s)"
+    what = "vectors" if report.elsewhere else "photos"
+    return f"{report.total} {what} in the index: {', '.join(counts)} ({report.seconds:.1f} s)"

@@ -10,8 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from litotes.cli.common import printable_path, shown_progress
-from litotes.errors import DataError
+from litotes.cli.common import given_target, printable_path, resumable, shown_progress
 
 if TYPE_CHECKING:
     from litotes.data.resumable import Made
@@ -43,7 +42,9 @@ def plant(
             help="Columns image, split and caption, or a folder that holds captions.csv.",
         ),
     ],
-    out: Annotated[Path, typer.Argument(metavar="OUT.jsonl", help="Where to write.")],
+    out: Annotated[
+        Path, typer.Argument(parser=given_target, metavar="OUT.jsonl", help="Where to write.")
+    ],
     split: Annotated[str, typer.Option(help="Which part of the captions.")] = "train",
     count: Annotated[int, typer.Option("-n", "--count", min=1, help="How many at most.")] = 20_000,
     choice: Annotated[
@@ -96,8 +97,6 @@ def plant(
         raise typer.BadParameter("--llm-url is for --rewriter llm")
     if llm is not None and (wordnet is not None or processes > 1):
         raise typer.BadParameter("--wordnet and --processes are for --rewriter rule")
-    if not out.parent.is_dir():
-        raise DataError(f"{out.parent} is not a folder")
     read = read_captions(captions, split)
     options: dict[str, Any] = {
         "choice": choice.value,
@@ -108,7 +107,7 @@ def plant(
     rewriter, how = _by_llm(llm, llm_url) if llm else _by_rule(read, wordnet, seed)
     digest = hashlib.sha256(json.dumps(read).encode()).hexdigest()
     settings = {"captions": digest, "split": split, "count": count, **options, "rewriter": how}
-    with shown_progress("made", count) as show:
+    with resumable(), shown_progress("made", count) as show:
         written = write_resumably(
             out,
             settings,

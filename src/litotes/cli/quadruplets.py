@@ -9,8 +9,7 @@ from typing import TYPE_CHECKING, Annotated, TypeAlias
 
 import typer
 
-from litotes.cli.common import printable_path, shown_progress
-from litotes.errors import DataError
+from litotes.cli.common import given_target, printable_path, resumable, shown_progress
 
 if TYPE_CHECKING:
     from litotes.data.quadruplets import Contrast, Quadruplet
@@ -37,7 +36,9 @@ def quadruplets(
             "captions.csv, or CC-Neg's ccneg_preprocessed.pt.",
         ),
     ],
-    out: Annotated[Path, typer.Argument(metavar="OUT.jsonl", help="Where to write.")],
+    out: Annotated[
+        Path, typer.Argument(parser=given_target, metavar="OUT.jsonl", help="Where to write.")
+    ],
     split: Annotated[str, typer.Option(help="Which part of the captions.")] = "train",
     count: Annotated[int, typer.Option("-n", "--count", min=1, help="How many at most.")] = 20_000,
     seed: Annotated[int, typer.Option(help="Another seed, other captions and wordings.")] = 0,
@@ -67,8 +68,6 @@ def quadruplets(
         raise typer.BadParameter("--negator llm and --llm MODEL go together")
     if contrasts and negator is Way.LLM:
         raise typer.BadParameter("--contrasts are made by rule")
-    if not out.parent.is_dir():
-        raise DataError(f"{out.parent} is not a folder")
     if captions.suffix == ".pt" and (contrasts or negator is Way.LLM):
         raise typer.BadParameter("CC-Neg's file holds its own false captions")
     settings = {
@@ -81,7 +80,7 @@ def quadruplets(
         make = _contrasts(captions, split, count, seed)
     else:
         make = _from_captions(captions, split, seed, _llm(llm, llm_url) if llm else None)
-    with shown_progress("made", count) as show:
+    with resumable(), shown_progress("made", count) as show:
         written = write_resumably(out, settings, make, count, show)
     typer.echo(
         f"wrote {written.lines:,} {'contrasts' if contrasts else 'quadruplets'} to "

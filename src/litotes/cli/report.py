@@ -5,7 +5,7 @@ from typing import Annotated
 
 import typer
 
-from litotes.cli.common import given_path, printable, printable_path
+from litotes.cli.common import given_path, given_target, printable, printable_path
 
 
 def report(
@@ -15,12 +15,12 @@ def report(
     ],
     html: Annotated[
         Path | None,
-        typer.Option(parser=given_path, metavar="FILE", help="Write one HTML page, with plots."),
+        typer.Option(parser=given_target, metavar="FILE", help="Write one HTML page, with plots."),
     ] = None,
     md: Annotated[
         Path | None,
         typer.Option(
-            parser=given_path, metavar="FILE", help="Write Markdown.  [default: print it]"
+            parser=given_target, metavar="FILE", help="Write Markdown.  [default: print it]"
         ),
     ] = None,
     base: Annotated[

@@ -5,7 +5,7 @@ import sys
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
 
 import typer
 from rich.console import Console
@@ -22,12 +22,15 @@ from litotes.cli.common import (
     Pretrained,
     StrategyName,
     choose_model,
+    given_file,
     given_path,
+    given_target,
     load_model,
     print_json,
     printable_path,
     write_named,
 )
+from litotes.errors import LitotesError
 
 if TYPE_CHECKING:
     from litotes.backbones.encoder import DualEncoder
@@ -36,6 +39,14 @@ if TYPE_CHECKING:
     from litotes.strategies import Strategy
 
 Answers = dict[str, list["Result"]]
+
+
+class Examples(NamedTuple):
+    """Pictures that a photo is to be like, and unlike."""
+
+    like: Sequence[Path] = ()
+    unlike: Sequence[Path] = ()
+
 
 Asked = Annotated[
     str | None,
@@ -53,29 +64,30 @@ Excluded = Annotated[
 Like = Annotated[
     list[Path] | None,
     typer.Option(
-        "--like", parser=given_path, metavar="PICTURE", help="A picture to be like; again for more."
+        "--like", parser=given_file, metavar="PICTURE", help="A picture to be like; again for more."
     ),
 ]
 Unlike = Annotated[
     list[Path] | None,
     typer.Option(
         "--unlike",
-        parser=given_path,
+        parser=given_file,
         metavar="PICTURE",
         help="A picture to be unlike; again for more.",
     ),
 ]
 ChosenStrategy = Annotated[
-    str,
-    typer.Option(
-        "--strategy",
-        help=f'How "not" is answered: {", ".join(list(StrategyName)[:-1])}; '
-        "or default: the best measured.",
-    ),
+    StrategyName,
+    typer.Option("--strategy", help='How "not" is answered; by default the best measured.'),
 ]
 Direction = Annotated[
     Path | None,
-    typer.Option("--direction", metavar="FILE", help="Negation direction for the strategy steer."),
+    typer.Option(
+        "--direction",
+        parser=given_file,
+        metavar="FILE",
+        help="Negation direction for the strategy steer.",
+    ),
 ]
 TunedFolder = Annotated[
     Path | None,
@@ -95,7 +107,7 @@ def search(
     like: Like = None,
     unlike: Unlike = None,
     k: Annotated[int, typer.Option("-k", min=1, help="How many photos.")] = 10,
-    strategy: ChosenStrategy = "default",
+    strategy: ChosenStrategy = StrategyName.default,
     direction: Direction = None,
     tuned: TunedFolder = None,
     compare: Annotated[
@@ -110,7 +122,8 @@ def search(
         ),
     ] = False,
     html: Annotated[
-        Path | None, typer.Option(metavar="FILE", help="Write a contact sheet.")
+        Path | None,
+        typer.Option(parser=given_target, metavar="FILE", help="Write a contact sheet."),
     ] = None,
     paths_only: Annotated[
         bool, typer.Option("--paths-only", help="Print the paths and nothing else.")
@@ -123,56 +136,66 @@ def search(
     device: Device = None,
 ) -> None:
     """Find the photos of an indexed folder that fit a sentence, or pictures given as examples."""
-    check_asked(query, exclude, like, unlike)
+    asked = asked_of(query, exclude, like, unlike)
     if paths_only and (as_json or compare or explain):
         raise typer.BadParameter("--paths-only goes with neither --json, --compare nor --explain")
     if compare and (like or unlike):
         raise typer.BadParameter("--compare goes with words alone: plain search has no examples")
+    if (like or unlike) and strategy not in ("default", "calibrated"):
+        raise typer.BadParameter(f"--like and --unlike are for calibrated, not {strategy}")
     check_direction(direction, strategy, tuned)
-    index = open_index(folder, model, pretrained, adapter, location, device, strategy)
+    index = open_index(folder, model, pretrained, adapter, location, device)
     from litotes import strategies
-    from litotes.language import parse
-    from litotes.search.asked import join
 
-    asked = parse(query or "")
-    beside: dict[str, Any] = {"exclude": exclude or [], "like": like or [], "unlike": unlike or []}
+    examples = Examples(like or [], unlike or [])
     # Examples can be weighed by one strategy alone, which is then the default.
-    only = (like or unlike) and strategy == "default"
+    only = any(examples) and strategy == "default"
     chosen = chosen_strategy("calibrated" if only else strategy, index.encoder, direction, tuned)
     compared = [strategies.get("plain")] if compare else []
-    answers = {each.name: index.search(asked, k, each, **beside) for each in [*compared, chosen]}
+    answers = {
+        each.name: index.search(asked, k, each, **examples._asdict())
+        for each in [*compared, chosen]
+    }
     if explain:
         for name, results in answers.items():
-            reasons = index.explain(results, asked, chosen, **beside)
+            reasons = index.explain(results, asked, chosen, **examples._asdict())
             answers[name] = [
                 replace(result, explanation=reason)
                 for result, reason in zip(results, reasons, strict=True)
             ]
-    parsed = join(asked, beside["exclude"], len(beside["like"]) + len(beside["unlike"]))
     if html is not None:
-        shown = replace(parsed, raw=parsed.raw or _as_read(parsed, beside))
+        shown = replace(asked, raw=asked.raw or _as_read(asked, examples))
         _write_sheet(html, index, shown, answers)
     if paths_only:
         print_paths(answers[chosen.name])
     elif as_json:
         # What excludes nothing is answered by plain, whatever the strategy.
-        used = chosen.name if parsed.is_negated or like or unlike else "plain"
-        print_json(_as_document(parsed, beside, used, answers[chosen.name], answers))
+        used = chosen.name if asked.is_negated or any(examples) else "plain"
+        print_json(_as_document(asked, examples, used, answers[chosen.name], answers))
     else:
-        _print_table(parsed, beside, answers, folder, explain)
+        _print_table(asked, examples, answers, folder, explain)
 
 
-def check_asked(
+def asked_of(
     query: str | None,
     exclude: list[str] | None,
     like: list[Path] | None = None,
     unlike: list[Path] | None = None,
-) -> None:
-    """Refuse an empty query, as an unset variable leaves it, and none with nothing beside it."""
+) -> "Query":
+    """What is asked for, before a model is loaded.
+
+    An empty query, as an unset variable leaves it, and none with nothing beside it are wrong usage.
+    """
     if query is not None and not query.strip():
         raise typer.BadParameter("the query is empty: say what to find", param_hint="QUERY")
     if query is None and not (exclude or like or unlike):
         raise typer.BadParameter("say what to find: QUERY, or what is to be absent: --not THING")
+    from litotes.search.asked import join
+
+    try:
+        return join(query, exclude or [], len(like or []) + len(unlike or []))
+    except LitotesError as error:
+        raise typer.BadParameter(str(error)) from error
 
 
 def check_direction(direction: Path | None, strategy: str, tuned: Path | None) -> None:
@@ -190,13 +213,10 @@ def open_index(
     adapter: Path | None,
     location: Path | None,
     device: str | None,
-    strategy: str = "default",
 ) -> "PhotoIndex":
     """The index of a folder with the encoder that options ask for."""
-    from litotes import strategies
     from litotes.search import PhotoIndex
 
-    strategies.get(strategy)  # a wrong name is told before a model is loaded
     spec = choose_model(
         PhotoIndex.open(folder, location=location).model, model, pretrained, adapter
     )
@@ -235,11 +255,11 @@ def print_paths(results: Sequence["Result"], end: bytes = b"\n") -> None:
             sys.stdout.buffer.write(os.fsencode(result.label) + end)
 
 
-def parsed_document(query: "Query", like: Sequence[Path], unlike: Sequence[Path]) -> dict[str, Any]:
+def parsed_document(query: "Query", examples: Examples) -> dict[str, Any]:
     """How a query was read, with the examples beside it, if there are any."""
     document: dict[str, Any] = {"affirmed": query.affirmed, "negated": list(query.negated)}
-    if like or unlike:
-        document |= {"like": list(map(str, like)), "unlike": list(map(str, unlike))}
+    if any(examples):
+        document |= {side: list(map(str, paths)) for side, paths in examples._asdict().items()}
     return document
 
 
@@ -260,20 +280,21 @@ def explained_document(
 
 def _as_document(
     query: "Query",
-    beside: dict[str, Any],
+    examples: Examples,
     strategy: str,
     results: Sequence["Result"],
     answers: Answers,
 ) -> dict[str, Any]:
-    unlike = beside["unlike"]
     document = {
         "query": query.raw,
-        "parsed": parsed_document(query, beside["like"], unlike),
+        "parsed": parsed_document(query, examples),
         "strategy": strategy,
-        "results": [_as_record(result, query, unlike) for result in results],
+        "results": [_as_record(result, query, examples.unlike) for result in results],
     }
     if len(answers) > 1:
-        document["plain"] = [_as_record(result, query, unlike) for result in answers["plain"]]
+        document["plain"] = [
+            _as_record(result, query, examples.unlike) for result in answers["plain"]
+        ]
     return document
 
 
@@ -291,11 +312,11 @@ def _as_record(result: "Result", query: "Query", unlike: Sequence[Path]) -> dict
 
 
 def _print_table(
-    query: "Query", beside: dict[str, Any], answers: Answers, folder: Path, explain: bool
+    query: "Query", examples: Examples, answers: Answers, folder: Path, explain: bool
 ) -> None:
     console = Console()
-    if query.negated or explain or beside["like"] or beside["unlike"]:
-        console.print(Text(_as_read(query, beside)))
+    if query.negated or explain or any(examples):
+        console.print(Text(_as_read(query, examples)))
     several = len(answers) > 1
     table = Table(box=None, header_style="bold")
     table.add_column("", justify="right", style="dim")
@@ -313,9 +334,9 @@ def _print_table(
     console.print(table)
 
 
-def _as_read(query: "Query", beside: dict[str, Any]) -> str:
+def _as_read(query: "Query", examples: Examples) -> str:
     parts = [printable_path(query.affirmed) or "anything"]
-    given = {"without": query.negated, "like": beside["like"], "unlike": beside["unlike"]}
+    given = {"without": query.negated, **examples._asdict()}
     for name, things in given.items():
         if things:
             parts.append(f"{name}: {', '.join(map(printable_path, things))}")

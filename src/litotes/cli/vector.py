@@ -11,8 +11,9 @@ from litotes.cli.common import (
     Device,
     ModelName,
     Pretrained,
+    StrategyName,
     choose_model,
-    given_path,
+    given_target,
     load_model,
     print_json,
     printable_path,
@@ -23,7 +24,7 @@ from litotes.cli.search import (
     Direction,
     Excluded,
     TunedFolder,
-    check_asked,
+    asked_of,
     check_direction,
     chosen_strategy,
 )
@@ -39,13 +40,13 @@ def vector(
         ),
     ] = None,
     exclude: Excluded = None,
-    strategy: ChosenStrategy = "default",
+    strategy: ChosenStrategy = StrategyName.default,
     direction: Direction = None,
     tuned: TunedFolder = None,
     out: Annotated[
         Path | None,
         typer.Option(
-            parser=given_path, metavar="FILE.npy", help="Write it there; by default to stdout."
+            parser=given_target, metavar="FILE.npy", help="Write it there; by default to stdout."
         ),
     ] = None,
     model: ModelName = None,
@@ -57,15 +58,10 @@ def vector(
 
     Search with it by cosine or dot product. It is printed as a JSON list of numbers.
     """
-    check_asked(query, exclude)
+    asked = asked_of(query, exclude)
     check_direction(direction, strategy, tuned)
     import numpy as np
 
-    from litotes import strategies
-    from litotes.search.asked import join
-
-    strategies.get(strategy)  # a wrong name is told before a model is loaded
-    asked = join(query, exclude or [])
     encoder = load_model(choose_model(None, model, pretrained, adapter), device)
     chosen = chosen_strategy(strategy, encoder, direction, tuned)
     values = chosen.vectors([asked], encoder)[0].numpy()

@@ -34,10 +34,12 @@ def join(query: str | Query | None, exclude: Sequence[str] = (), examples: int =
 
     Raises:
         LitotesError: nothing is asked for; what is to be excluded is blank, or itself excludes.
-        TypeError: ``exclude`` is one string and not a list of them.
+        TypeError: the query is none; ``exclude`` is one string, or no list of them.
     """
     if isinstance(exclude, str):
         raise TypeError("exclude must be a list of strings, not one string: pass [text]")
+    if query is not None and not isinstance(query, str | Query):
+        raise TypeError(f"the query is {query!r}; it must be a string, or a litotes Query")
     parts = [_excluded(part) for part in exclude]
     asked = query if isinstance(query, Query) else parse(query or "")
     if len(asked.raw) > MAX_CHARACTERS and has_negation(asked.raw):
@@ -63,10 +65,11 @@ def count_examples(*given: Sequence[Example]) -> int:
     """How many examples there are on all sides.
 
     Raises:
-        TypeError: one path was given and not a list of them.
+        TypeError: one path or vector was given and not a list of them.
     """
-    if any(isinstance(examples, str | os.PathLike) for examples in given):
-        raise TypeError("examples must be a list of pictures, not one picture: pass [path]")
+    for examples in given:
+        if isinstance(examples, str | os.PathLike) or getattr(examples, "ndim", None) == 1:
+            raise TypeError("examples must be a list of pictures, not one picture: pass [picture]")
     return sum(map(len, given))
 
 
@@ -111,6 +114,8 @@ def unit_rows(values: NDArray[Any]) -> tuple[NDArray[np.float32], NDArray[np.int
 
 
 def _excluded(part: str) -> str:
+    if not isinstance(part, str):
+        raise TypeError(f"what is to be excluded is {part!r}; it must be a string")
     text = part.strip()
     if not text:
         raise LitotesError("what is to be excluded is blank: name a thing, such as people")

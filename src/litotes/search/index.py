@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
-from typing import Any, Self, TypeVar
+from typing import Any, Self, SupportsIndex, TypeVar
 
 import numpy as np
 import pyarrow as pa
@@ -142,6 +142,7 @@ class PhotoIndex:
                 encoder, holds vectors of what is not in the folder, is being written by another
                 process, or cannot be written.
         """
+        _check_loaded(encoder)
         root, place = Path(folder), _place(folder, location)
         if not rebuild:
             _check_own(root, place, location)
@@ -203,6 +204,7 @@ class PhotoIndex:
             PhotoIndexError: there is an index, and ``rebuild`` was not said; it is being
                 written by another process, or cannot be written.
         """
+        _check_loaded(encoder)
         root, place = Path(folder), _place(folder, location)
         source = open_source(
             Path(vectors), encoder.dim, None if paths is None else Path(paths), column, id_column
@@ -239,6 +241,7 @@ class PhotoIndex:
         Raises:
             PhotoIndexError: there is none, or another image encoder made it.
         """
+        _check_loaded(encoder)
         root, place = Path(folder), _place(folder, location)
         store = Store.open(place)
         if store is None:
@@ -305,6 +308,7 @@ class PhotoIndex:
             ImageError: an example is no readable picture.
             LitotesError: there is no such strategy, or it cannot weigh examples; nothing is asked
                 for; the index is empty.
+            TypeError: what is given is of another kind, such as one example and no list.
             ValueError: ``k`` is below 1; an example's vector has no direction.
         """
         examples = count_examples(like, unlike)
@@ -558,6 +562,11 @@ def _place(folder: PathLike, location: PathLike | None) -> Path:
     return Path(folder, FOLDER_NAME).absolute() if location is None else Path(location).absolute()
 
 
+def _check_loaded(encoder: DualEncoder | None) -> None:
+    if isinstance(encoder, str):
+        raise TypeError(f"encoder is the name {encoder!r}; load it: litotes.load({encoder!r})")
+
+
 def _check_own(folder: Path, place: Path, location: PathLike | None) -> None:
     """Refuse to update an index that would lose what is not in the folder."""
     store = Store.open(place)
@@ -580,6 +589,8 @@ def _check_weighs(strategy: str | Strategy) -> None:
 
 
 def _check_count(k: int) -> None:
+    if not isinstance(k, SupportsIndex):
+        raise TypeError(f"k is {k!r}; it must be a whole number")
     if k < 1:
         raise ValueError(f"k is {k}; it must be at least 1")
 

@@ -38,6 +38,8 @@ _DISCARDED = "discarded"
 # waits until there is something to gain.
 _VERSIONS_BEFORE_TIDY = 32
 _IDS_A_DELETE = 10_000
+#: No index can lie there, however often it is made anew.
+_NO_PLACE = (errno.EROFS, errno.EACCES, errno.ENOTDIR, errno.ENAMETOOLONG, errno.ELOOP)
 
 ELSEWHERE = -1
 """The size of what has a vector, but no photo in the folder."""
@@ -94,11 +96,11 @@ class Store:
     def open(cls, location: Path) -> Self | None:
         """The index at a place; None if there is none."""
         # A writer that was killed between two names may have left the old table under the second.
-        name = next((n for n in (_TABLE, _DISCARDED) if _table_path(location, n).is_dir()), None)
-        if name is None:
-            return None
         with errors(location, "read"):
-            return cls(location, lancedb.connect(location).open_table(name))
+            names = [n for n in (_TABLE, _DISCARDED) if _table_path(location, n).is_dir()]
+            if not names:
+                return None
+            return cls(location, lancedb.connect(location).open_table(names[0]))
 
     @classmethod
     def create(cls, location: Path, info: IndexInfo) -> Self:
@@ -301,7 +303,7 @@ def errors(location: Path, what: str) -> Iterator[None]:
             f"UTF-8; choose another place with --index PATH"
         ) from error
     except (OSError, RuntimeError, ValueError) as error:
-        if isinstance(error, OSError) and error.errno in (errno.EROFS, errno.EACCES):
+        if isinstance(error, OSError) and error.errno in _NO_PLACE:
             raise PhotoIndexError(_unwritable(location, error)) from error
         raise PhotoIndexError(_describe(location, what, str(error))) from error
 
