@@ -3,14 +3,18 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 
-.PHONY: demo test check clean
+.PHONY: demo test coverage check clean
 
 demo: $(VENV)/installed
 	$(BIN)/python examples/demo.py
 
 # One process a core, each with one thread: threads of several processes would wait for each other.
 test: $(VENV)/installed check
-	OMP_NUM_THREADS=1 $(BIN)/python -m pytest -n auto --dist loadscope --cov --cov-report=term:skip-covered
+	OMP_NUM_THREADS=1 $(BIN)/python -m pytest -n auto --dist loadscope $(PYTEST)
+
+# Apart, as it slows the tests down.
+coverage: PYTEST := --cov --cov-report=term:skip-covered
+coverage: test
 
 check: $(VENV)/installed
 	$(BIN)/ruff check .
