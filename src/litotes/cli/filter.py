@@ -88,7 +88,8 @@ def filter_photos(
 
     Exit status 1 if there is none.
     """
-    asked, examples = asked_of(query, exclude, like, unlike), Examples(like or [], unlike or [])
+    examples = Examples(like or [], unlike or [])
+    asked = asked_of(query, exclude, examples)
     if sum([null, as_json, table == STDOUT]) > 1:
         raise typer.BadParameter("only one of --null, --json and --csv - can go to stdout")
     for to in (copy, link):

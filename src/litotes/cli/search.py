@@ -48,6 +48,8 @@ class Examples(NamedTuple):
     unlike: Sequence[Path] = ()
 
 
+NO_EXAMPLES = Examples()
+
 Asked = Annotated[
     str | None,
     typer.Argument(
@@ -136,18 +138,18 @@ def search(
     device: Device = None,
 ) -> None:
     """Find the photos of an indexed folder that fit a sentence, or pictures given as examples."""
-    asked = asked_of(query, exclude, like, unlike)
+    examples = Examples(like or [], unlike or [])
+    asked = asked_of(query, exclude, examples)
     if paths_only and (as_json or compare or explain):
         raise typer.BadParameter("--paths-only goes with neither --json, --compare nor --explain")
-    if compare and (like or unlike):
+    if compare and any(examples):
         raise typer.BadParameter("--compare goes with words alone: plain search has no examples")
-    if (like or unlike) and strategy not in ("default", "calibrated"):
+    if any(examples) and strategy not in ("default", "calibrated"):
         raise typer.BadParameter(f"--like and --unlike are for calibrated, not {strategy}")
     check_direction(direction, strategy, tuned)
     index = open_index(folder, model, pretrained, adapter, location, device)
     from litotes import strategies
 
-    examples = Examples(like or [], unlike or [])
     # Examples can be weighed by one strategy alone, which is then the default.
     only = any(examples) and strategy == "default"
     chosen = chosen_strategy("calibrated" if only else strategy, index.encoder, direction, tuned)
@@ -177,10 +179,7 @@ def search(
 
 
 def asked_of(
-    query: str | None,
-    exclude: list[str] | None,
-    like: list[Path] | None = None,
-    unlike: list[Path] | None = None,
+    query: str | None, exclude: list[str] | None, examples: Examples = NO_EXAMPLES
 ) -> "Query":
     """What is asked for, before a model is loaded.
 
@@ -188,12 +187,12 @@ def asked_of(
     """
     if query is not None and not query.strip():
         raise typer.BadParameter("the query is empty: say what to find", param_hint="QUERY")
-    if query is None and not (exclude or like or unlike):
+    if query is None and not (exclude or any(examples)):
         raise typer.BadParameter("say what to find: QUERY, or what is to be absent: --not THING")
     from litotes.search.asked import join
 
     try:
-        return join(query, exclude or [], len(like or []) + len(unlike or []))
+        return join(query, exclude or [], sum(map(len, examples)))
     except LitotesError as error:
         raise typer.BadParameter(str(error)) from error
 
